@@ -737,6 +737,9 @@ export type Applicant = {
      * The adopter's e-mail address.
      */
     email: string;
+    /**
+     * The adopter's telephone number; null: none was given.
+     */
     phone: string | null;
 };
 
@@ -782,6 +785,9 @@ export type Application = {
      */
     shelterId: Int64;
     status: ApplicationStatus;
+    /**
+     * Why a closed application was closed; null: it is not closed. adopted: Another adopter has adopted the animal. unavailable: The animal is no longer up for adoption. cancelled: The adoption that had been agreed on was called off. unanswered: Nobody has answered for a long time.
+     */
     closedReason: 'adopted' | 'unavailable' | 'cancelled' | 'unanswered' | null;
     /**
      * The last order that was placed for it; null: it was not accepted so far.
@@ -796,6 +802,9 @@ export type Application = {
      */
     updatedAt: string;
     adopter: Applicant | null;
+    /**
+     * What the adopter has answered; null: the answers have been erased. Left out of lists.
+     */
     answers?: Array<{
         /**
          * The id of the question.
@@ -807,10 +816,16 @@ export type Application = {
         text: string;
         answer: string | boolean | Array<string>;
     }> | null;
+    /**
+     * What staff wrote to the adopter when they declined it; null: nothing.
+     */
     message: string | null;
+    /**
+     * A note of staff; null: there is none. Only staff see it, others get no such field.
+     */
     note?: string | null;
     /**
-     * The page on which the adopter sees this application, can withdraw it and can have their data erased. Whoever has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.
+     * The page on which the adopter sees this application, can withdraw it and can have their data erased. Anyone who has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.
      */
     statusUrl?: string;
 };
@@ -843,6 +858,9 @@ export type ApplicationInEvent = {
      */
     shelterId: Int64;
     status: ApplicationStatus;
+    /**
+     * Why a closed application was closed; null: it is not closed. adopted: Another adopter has adopted the animal. unavailable: The animal is no longer up for adoption. cancelled: The adoption that had been agreed on was called off. unanswered: Nobody has answered for a long time.
+     */
     closedReason: 'adopted' | 'unavailable' | 'cancelled' | 'unanswered' | null;
     /**
      * The last order that was placed for it; null: it was not accepted so far.

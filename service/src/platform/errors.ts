@@ -233,7 +233,7 @@ export const errorCodes = {
     cause: "The application's current status does not allow this action.",
     fix: 'Read the application again. The message says what can be done with it.',
     request: 'POST /v1/applications/1/accept',
-    message: "Application 1 is already declined, so it can't be accepted. It can only be reopened.",
+    message: "Application 1 is declined, so it can't be accepted yet. It can only be reopened.",
   },
   application_exists: {
     status: 409,

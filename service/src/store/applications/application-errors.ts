@@ -12,20 +12,16 @@ export const applicationNotFound = (id: string) =>
 export function requireAnimal(pet: Pet | undefined, petId: bigint): asserts pet is Pet {
   if (!pet) throw petNotFound(String(petId));
   if (closedBy[pet.status]) {
-    throw new AppError('pet_not_available', `${named(pet)} is ${pet.status}. Only for an available or pending animal can be applied.`);
+    throw new AppError('pet_not_available', `${named(pet)} is ${pet.status}. Adopters can apply only for an available or pending animal.`);
   }
 }
 
 export const notAvailable = (pet: Pet) =>
   new AppError('pet_not_available', `${named(pet)} is ${pet.status}. An application can be accepted only while the animal is available.`);
 
-/** Undefined: which one it is, is not known. */
-export const applicationExists = (pet: Pet | undefined, id: bigint | undefined, cause?: unknown) =>
-  new AppError(
-    'application_exists',
-    `${id === undefined ? 'An application' : `Application ${id}`} of this adopter's e-mail address${pet ? ` for ${named(pet)}` : ''} is still open. Withdraw it before you submit another.`,
-    { cause },
-  );
+/** `next` is what can be done about it. */
+export const applicationExists = (pet: Pet, id: bigint, next: string) =>
+  new AppError('application_exists', `Application ${id} of this adopter's e-mail address for ${named(pet)} is still open. ${next}`);
 
 export const applicationsFull = (pet: Pet, { open, max }: { open: number; max: number }) =>
   new AppError(

@@ -104,7 +104,7 @@ async function requireRoom(
 ): Promise<void> {
   requireAnimal(pet, of.petId);
   const ofAdopter = await findOpenOfAdopter(tx, of);
-  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet);
+  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet, 'Withdraw it before you submit another.');
   if (ofAdopter.open >= bounds.openApplicationsOfAdopter) throw tooManyOfAdopter(ofAdopter.open, bounds);
   const counts = await countOfPet(tx, of.petId);
   if (counts.open >= counts.max) throw applicationsFull(pet, counts);

@@ -197,7 +197,7 @@ export async function countConfirmation(tx: Transaction, clientId: bigint): Prom
   });
 }
 
-/** Of an adopter with a client: how many applications are open, and the one for this animal. Requires the client's lock. */
+/** Of an adopter with a client: how many applications are open, which requires the client's lock, and the one for this animal, which requires the animal's. */
 export async function findOpenOfAdopter(
   tx: Transaction,
   { clientId, address, petId }: { clientId: bigint; address: string; petId: bigint },
