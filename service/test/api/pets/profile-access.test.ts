@@ -29,7 +29,11 @@ const cases: ReadonlyArray<{ bound: 'own' | 'other' | 'none'; scopes: readonly S
     allowed: false,
   },
   { bound: 'none', scopes: ['pets:write'], allowed: false },
-  { bound: 'none', scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage'], allowed: false },
+  {
+    bound: 'none',
+    scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage'],
+    allowed: false,
+  },
   { bound: 'own', scopes: ['pets:read', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage'], allowed: false },
   { bound: 'own', scopes: [], allowed: false },
 ];
