@@ -99,7 +99,7 @@ export async function actOnApplication(
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
   }
   if (name === 'reopen') await requireRoomAgain(tx, application, pet);
-  return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
+  return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message || undefined })), answers };
 }
 
 /** Throws unless an application that has ended may be open again. The animal is locked, so what is counted stays so. */
@@ -150,7 +150,9 @@ async function withdrawAccepted(
 }
 
 /** Sets the note of staff; null removes it. */
-export async function setNote(tx: Transaction, id: bigint, note: string | null, actor: Actor): Promise<Application> {
+export async function setNote(tx: Transaction, id: bigint, text: string | null, actor: Actor): Promise<Application> {
+  // An empty note is none.
+  const note = text || null;
   const seen = await getApplication(tx, actor, id);
   requireAccess(actor, 'manageOrders', seen);
   await lockPet(tx, seen.petId);
