@@ -17,14 +17,14 @@ import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
 import { lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
-import { applicationExists, applicationNotFound, applicationsFull, notAvailable, requireAnimal } from './application-errors.ts';
+import { applicationExists, applicationNotFound, notAvailable, requireAnimal } from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { MovedMeanwhile } from './moved-meanwhile.ts';
+import { requireRoomForAll } from './submissions.ts';
 import {
   type ApplicationParts,
-  countOfPet,
   findOpenOfAdopter,
   findParts,
   lockApplication,
@@ -112,8 +112,7 @@ async function requireRoomAgain(
   const address = (await findParts(tx, id))?.address;
   const another = address ? (await findOpenOfAdopter(tx, { clientId, address, petId })).forPet : null;
   if (another !== null) throw applicationExists(pet, another, 'Decide on that one.');
-  const counts = await countOfPet(tx, petId);
-  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+  await requireRoomForAll(tx, pet, petId);
 }
 
 /** The adopter withdraws an application on its page. */
