@@ -34,7 +34,7 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'get /shelters': { scope: 'pets:read', allowed: 200 },
   'post /shelters': { scope: 'store:manage', body: { name: 'Danube Shelter' }, allowed: 201 },
   'get /shelters/{shelterId}': { scope: 'pets:read', allowed: 404 },
-  'patch /shelters/{shelterId}': { scope: 'store:manage', body: { phone: null }, allowed: 404 },
+  'patch /shelters/{shelterId}': { scope: staffScopes, body: { phone: null }, allowed: 404 },
   'get /pets/{petId}/profile': { scope: 'pets:read', allowed: 404 },
   'put /pets/{petId}/profile': { scope: profileWriteScopes, body: {}, allowed: 404 },
   'patch /pets/{petId}/profile': { scope: profileWriteScopes, body: {}, allowed: 404 },

@@ -99,6 +99,15 @@ export type NewShelter = {
     latitude?: number | null;
     longitude?: number | null;
     timezone?: string | null;
+    applicationNote?: string | null;
+    /**
+     * How its animals are adopted. order: Partners order its animals: the first to ask reserves one. application: Partners send it applications, of which its staff accept one. Only staff place orders.
+     */
+    adoption?: 'order' | 'application';
+    /**
+     * How many open applications an animal of the shelter may have.
+     */
+    applicationsMax?: number;
 };
 
 /**
@@ -117,6 +126,15 @@ export type ShelterChanges = {
     latitude?: number | null;
     longitude?: number | null;
     timezone?: string | null;
+    applicationNote?: string | null;
+    /**
+     * How its animals are adopted. order: Partners order its animals: the first to ask reserves one. application: Partners send it applications, of which its staff accept one. Only staff place orders.
+     */
+    adoption?: 'order' | 'application';
+    /**
+     * How many open applications an animal of the shelter may have.
+     */
+    applicationsMax?: number;
 };
 
 /**
@@ -139,6 +157,15 @@ export type Shelter = {
     latitude: number | null;
     longitude: number | null;
     timezone: string | null;
+    /**
+     * How its animals are adopted. order: Partners order its animals: the first to ask reserves one. application: Partners send it applications, of which its staff accept one. Only staff place orders.
+     */
+    adoption: 'order' | 'application';
+    /**
+     * How many open applications an animal of the shelter may have.
+     */
+    applicationsMax: number;
+    applicationNote: string | null;
 };
 
 export type PetShelter = {

@@ -15,8 +15,10 @@ describe('homeward shelters', () => {
     const id = Number(/Created Danube \((\d+)\)/.exec(created.stdout)?.[1]);
     expect(created).toMatchObject({ status: 0, stdout: expect.stringContaining(`--shelter ${id}`) });
     const update = ['shelters', 'update', String(id), '--phone', '123', '--latitude', '', '--longitude', ''];
-    const updated = await homewardJson<ShelterBody>(update, env);
+    await homeward([...update, '--adoption', 'application', '--applications-max', '20', '--application-note', 'Read this.'], { env });
+    const updated = await homewardJson<ShelterBody>([...update, '--application-note', ''], env);
     expect(updated).toMatchObject({ id, name: 'Danube', phone: '123', latitude: null, longitude: null });
+    expect(updated).toMatchObject({ adoption: 'application', applicationsMax: 20, applicationNote: null });
     expect(await homewardJson<ShelterBody[]>(['shelters', 'list', '--after', '1'], env)).toEqual([updated]);
     const { stdout } = await homeward(['shelters', 'list', '--limit', '1'], { env });
     expect(stdout).toContain('Main shelter');
@@ -28,6 +30,9 @@ describe('homeward shelters', () => {
     [['create', '--name', 'A', '--timezone', 'Nowhere'], 'timezone must be a name of the IANA database'],
     [['create', '--name', 'A', '--latitude', 'north', '--longitude', '1'], 'latitude must be a number from -90 to 90'],
     [['update', '1', '--name', ''], 'name must be'],
+    [['update', '1', '--applications-max', ''], 'applicationsMax must be an integer from 1 to 500'],
+    [['update', '1', '--applications-max', '501'], 'applicationsMax must be an integer from 1 to 500'],
+    [['update', '1', '--adoption', 'lottery'], 'order, application'],
     [['update', '1'], 'at least one of name'],
     [['update', '4711', '--phone', '1'], 'There is no shelter with id 4711.'],
   ])('%j is rejected with 2, in words', async (args, words) => {
