@@ -40,6 +40,15 @@ describe('homeward shelters', () => {
   });
 });
 
+test('homeward orders place acts as staff, so it places an order where partners send applications', async () => {
+  const [shelter, manager] = [await addShelter(store), await createManager(store, { client: 'Happy Tails' })];
+  await homeward(['shelters', 'update', String(shelter), '--adoption', 'application'], { env });
+  const { id } = await addPet(store, manager);
+  await homeward(['pets', 'move', String(id), '--shelter', String(shelter)], { env });
+  const args = ['orders', 'place', String(id), '--adopter', 'Ada Lovelace', '--email', 'ada@example.org', '--client', 'Happy Tails'];
+  expect(await homeward(args, { env })).toMatchObject({ status: 0, stdout: expect.stringContaining('reserves Biscuit') });
+});
+
 describe('homeward keys with --shelter', () => {
   test('creates a bound key, lists its shelter, and keeps it through a rotation', async () => {
     const shelter = await addShelter(store);

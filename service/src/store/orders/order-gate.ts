@@ -1,10 +1,9 @@
-import { placing } from '../../domain/order-states.ts';
+import type { Visibility } from '../../domain/visibility.ts';
 import { findStoredKeys, type KeyOfClient } from '../../partners/idempotency/idempotency.ts';
 import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { retryLater } from '../../platform/errors.ts';
-import type { Pet } from '../pets/pet-schemas.ts';
-import { findPet, petNotAvailable, petNotFound } from '../pets/pets.ts';
+import { findPetToOrder, type PetToOrder, petNotFound, whyNotOrdered } from '../pets/pets.ts';
 
 /** For each client, over all animals. They wait for each other in PostgreSQL anyway, so one more is enough to leave no gap. */
 const ordersOfClientMax = 2;
@@ -15,6 +14,8 @@ const waitingOfClientMax = 1_000;
 interface Request {
   readonly petId: bigint;
   readonly clientId: bigint;
+  /** The orders that it may decide on as staff. */
+  readonly managed: Visibility;
   /** The Idempotency-Key. */
   readonly key: string | undefined;
 }
@@ -22,14 +23,15 @@ interface Request {
 /** A request that is at the gate of its animal. */
 interface Arrival {
   readonly at: number;
+  readonly managed: Visibility;
   readonly retry: KeyOfClient | undefined;
 }
 
-/** Says that an animal was not available, read after `at`. */
+/** Says that not everyone could order an animal, read after `at`. */
 interface Look {
   readonly at: number;
   /** Undefined: there is no such animal. */
-  readonly pet: Pet | undefined;
+  readonly found: PetToOrder | undefined;
   /** Of the requests that had arrived: those that retry one which has succeeded. */
   readonly retries: ReadonlySet<KeyOfClient>;
 }
@@ -37,7 +39,7 @@ interface Look {
 interface Gate {
   readonly turns: FairTurns;
   readonly arrivals: Set<Arrival>;
-  /** The last look that found the animal not available. */
+  /** The last look that found that not everyone could order the animal. */
   look: Look | undefined;
 }
 
@@ -46,11 +48,12 @@ interface Gate {
  * connection of each process, and not all of them, while PostgreSQL decides who gets it.
  *
  * An order waits for its client's turn, then for the animal's, then it is in its transaction; or it is rejected: with 409 if the animal
- * was not available at some time after the order had arrived, with 503 if it has waited too long. Invariants:
+ * could not be ordered at some time after the order had arrived, with 503 if it has waited too long. Invariants:
  * - An animal is in `#gates` exactly while an order for it has arrived and not ended. The first one goes straight to its transaction:
  *   if there is no rush, the gate costs no query.
- * - Any other one looks at the animal in its turn. If the animal is not available, that holds for every order that had arrived before
- *   the look, and they are rejected without another. If it is available, nothing is said about the next order.
+ * - Any other one looks at the animal in its turn. If it is not available, that holds for every order that had arrived before the look,
+ *   and they are rejected without another. If it is adopted by application, that holds for all but those of its staff. If anyone can
+ *   order it, nothing is said about the next order.
  * - Only what is committed counts. A lock on the animal says nothing: it may be that of staff who edit its name.
  * - A retry is never rejected if its first request has succeeded: its stored response is committed together with the animal's status,
  *   and is looked for after the status. A retry of a request that is in its transaction does not wait.
@@ -74,17 +77,17 @@ export class OrderGate {
   }
 
   /** Runs `place`, the transaction of an order, in its turn. */
-  async run<T>({ petId, clientId, key }: Request, place: () => Promise<T>): Promise<T> {
+  async run<T>({ petId, clientId, managed, key }: Request, place: () => Promise<T>): Promise<T> {
     const retry = key === undefined ? undefined : { clientId, key };
     const name = key === undefined ? undefined : `${clientId} ${key}`;
     if (name !== undefined && this.#inProgress.has(name)) return place();
     const gate = this.#gates.get(petId) ?? newGate();
     this.#gates.set(petId, gate);
     const isFirst = gate.arrivals.size === 0;
-    const arrival: Arrival = { at: ++this.#now, retry };
+    const arrival: Arrival = { at: ++this.#now, managed, retry };
     gate.arrivals.add(arrival);
     const enter = async () => {
-      if (!isFirst) await this.#requireAvailable(petId, gate, arrival);
+      if (!isFirst) await this.#requireOrderable(petId, gate, arrival);
       if (name !== undefined) this.#inProgress.add(name);
       try {
         return await place();
@@ -102,21 +105,25 @@ export class OrderGate {
     }
   }
 
-  async #requireAvailable(petId: bigint, gate: Gate, { at, retry }: Arrival): Promise<void> {
+  async #requireOrderable(petId: bigint, gate: Gate, { at, managed, retry }: Arrival): Promise<void> {
     const look = gate.look && gate.look.at > at ? gate.look : await this.#lookAt(petId, gate);
     if (!look || (retry && look.retries.has(retry))) return;
-    throw look.pet ? petNotAvailable(look.pet) : petNotFound(String(petId));
+    const rejection = look.found ? whyNotOrdered(look.found, managed) : petNotFound(String(petId));
+    if (rejection) throw rejection;
   }
 
-  /** Undefined: the animal is available. */
+  /** Undefined: anyone can order the animal. */
   async #lookAt(petId: bigint, gate: Gate): Promise<Look | undefined> {
     const at = ++this.#now;
     const retries = [...gate.arrivals].flatMap((arrival) => arrival.retry ?? []);
-    const pet = await findPet(this.#db, petId);
-    gate.look = pet?.status === placing.pet.from ? undefined : { at, pet, retries: await findStoredKeys(this.#db, retries) };
+    const found = await findPetToOrder(this.#db, petId);
+    const isForAnyone = found && !whyNotOrdered(found, none);
+    gate.look = isForAnyone ? undefined : { at, found, retries: await findStoredKeys(this.#db, retries) };
     return gate.look;
   }
 }
+
+const none: Visibility = { clientId: null, shelterId: null };
 
 const newGate = (): Gate => ({
   turns: new FairTurns({ turnsMax: 1, turnsOfOwnerMax: 1, waitMsMax: gateWaitMsMax, pendingOfOwnerMax: waitingOfClientMax }),

@@ -1,6 +1,6 @@
 import { callerActions, orderActions, scopesFor } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { visibilityOf } from '../../domain/visibility.ts';
+import { managedOrders, visibilityOf } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, operation, page, read, updated } from '../../partners/admission/operation.ts';
 import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
@@ -57,19 +57,20 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
       operationId: 'placeOrder',
       summary: 'Place an order',
       description:
-        'Reserves an available animal for an adopter. The animal becomes pending, and nobody else can order it. If the order is not approved in time, it expires and the animal becomes available again.',
+        'Reserves an available animal for an adopter. The animal becomes pending, and nobody else can order it. If the order is not approved in time, it expires and the animal becomes available again. Where `adoption` of the shelter is `application`, only staff place orders.',
       headers: idempotencyHeader,
       body: Ref(NewOrderSchema),
       response: created('The order.', OrderSchema),
       errors: orderErrors.place,
     }),
     (request, reply) => {
-      const { clientId } = callerOf(request);
+      const caller = callerOf(request);
+      const { clientId } = caller;
       const key = readIdempotencyKey(request.headers['idempotency-key']);
-      const within = <T>(place: () => Promise<T>) => gate.run({ petId: request.body.petId, clientId, key }, place);
+      const arriving = { petId: request.body.petId, clientId, managed: managedOrders(caller), key };
+      const within = <T>(place: () => Promise<T>) => gate.run(arriving, place);
       const gated: Transactions<CatalogueTransaction> = { transaction: (work) => catalogue.transaction(work, clientId, within) };
       return respondOnce(gated, request, reply, async (tx) => {
-        const caller = callerOf(request);
         const terms = { client: caller, expiresInSeconds: config.orderExpirySeconds };
         const order = await placeOrder(tx, request.body, caller, terms);
         return { status: 201, body: orderJson(order), headers: { location: `${path}/${order.id}` }, orderId: order.id };
