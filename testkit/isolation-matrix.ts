@@ -35,6 +35,8 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'post /shelters': { scope: 'store:manage', body: { name: 'Danube Shelter' }, allowed: 201 },
   'get /shelters/{shelterId}': { scope: 'pets:read', allowed: 404 },
   'patch /shelters/{shelterId}': { scope: staffScopes, body: { phone: null }, allowed: 404 },
+  'get /shelters/{shelterId}/questions': { scope: 'pets:read', allowed: 404 },
+  'put /shelters/{shelterId}/questions': { scope: staffScopes, body: { questions: [] }, allowed: 404 },
   'get /pets/{petId}/profile': { scope: 'pets:read', allowed: 404 },
   'put /pets/{petId}/profile': { scope: profileWriteScopes, body: {}, allowed: 404 },
   'patch /pets/{petId}/profile': { scope: profileWriteScopes, body: {}, allowed: 404 },

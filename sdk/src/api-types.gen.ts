@@ -176,6 +176,52 @@ export type PetShelter = {
 };
 
 /**
+ * What a shelter asks those who apply for its animals.
+ */
+export type Question = {
+    /**
+     * Names the question in answers. Unique among the questions of the shelter.
+     */
+    id: string;
+    /**
+     * The question, as plain text of one line.
+     */
+    text: string;
+    /**
+     * What it is answered with. line: one line of text of at most 200 characters. text: a text of several lines of at most 2,000 characters. yes_no: true or false. choice: one of the options. choices: an array of different options.
+     */
+    type: 'line' | 'text' | 'yes_no' | 'choice' | 'choices';
+    /**
+     * What can be chosen. For questions of the type choice and choices only, which need it.
+     */
+    options?: Array<string>;
+    /**
+     * Whether everyone who is asked it must answer it.
+     */
+    required: boolean;
+    /**
+     * Asks the question only of those who have answered an earlier one in this way.
+     */
+    onlyIf?: {
+        /**
+         * The id of an earlier question of the type yes_no or choice.
+         */
+        question: string;
+        /**
+         * The answer to it with which this question is asked: true or false, or one of its options.
+         */
+        is: boolean | string;
+    };
+};
+
+export type ShelterQuestions = {
+    /**
+     * In the order in which they are asked.
+     */
+    questions: Array<Question>;
+};
+
+/**
  * What adopters choose an animal by. Every field is present; what is not known is null or unknown.
  */
 export type Profile = {
@@ -1439,6 +1485,54 @@ export type MovePetResponses = {
 
 export type MovePetResponse = MovePetResponses[keyof MovePetResponses];
 
+export type GetShelterQuestionsData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the shelter.
+         */
+        shelterId: Int64;
+    };
+    query?: never;
+    url: '/shelters/{shelterId}/questions';
+};
+
+export type GetShelterQuestionsResponses = {
+    /**
+     * The questions. A shelter that asks nothing has an empty list.
+     */
+    200: ShelterQuestions;
+};
+
+export type GetShelterQuestionsResponse = GetShelterQuestionsResponses[keyof GetShelterQuestionsResponses];
+
+export type SetShelterQuestionsData = {
+    body: ShelterQuestions;
+    headers?: {
+        /**
+         * The list's ETag. Returns 412 if the list has changed since.
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the shelter.
+         */
+        shelterId: Int64;
+    };
+    query?: never;
+    url: '/shelters/{shelterId}/questions';
+};
+
+export type SetShelterQuestionsResponses = {
+    /**
+     * The questions as they are now.
+     */
+    200: ShelterQuestions;
+};
+
+export type SetShelterQuestionsResponse = SetShelterQuestionsResponses[keyof SetShelterQuestionsResponses];
+
 export type GetProfileData = {
     body?: never;
     path: {
@@ -2368,4 +2462,4 @@ export type GetUsageResponses = {
 
 export type GetUsageResponse = GetUsageResponses[keyof GetUsageResponses];
 
-export type ApiUrl = '/pets' | '/pets/{petId}' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';
+export type ApiUrl = '/pets' | '/pets/{petId}' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/shelters/{shelterId}/questions' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';

@@ -53,7 +53,10 @@ const onAnimals: ReadonlyArray<readonly [string, Rule, { status: number; body?: 
 ];
 
 /** The same on shelters. */
-const onShelters: typeof onAnimals = [['PATCH /v1/shelters/:id', change, { body: { phone: null }, status: 200 }]];
+const onShelters: typeof onAnimals = [
+  ['PATCH /v1/shelters/:id', change, { body: { phone: null }, status: 200 }],
+  ['PUT /v1/shelters/:id/questions', change, { body: { questions: [] }, status: 200 }],
+];
 
 const isAllowed = ({ anywhere, ownShelter }: Rule, { scopes, isBound }: Key, place: Place): boolean =>
   anywhere.some((scope) => scopes.includes(scope)) ||
@@ -167,7 +170,7 @@ describe('A key', () => {
     expect(await findWrong(cellsOfAnimals(key))).toEqual([]);
   });
 
-  test.each(keys.map((key) => [nameOf(key), key] as const))('%s may change these shelters only', async (_, key) => {
+  test.each(keys.map((key) => [nameOf(key), key] as const))('%s may change these shelters and their questions only', async (_, key) => {
     expect(await findWrong(cellsOfShelters(key))).toEqual([]);
   });
 

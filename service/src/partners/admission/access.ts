@@ -44,10 +44,11 @@ export function requireShelter(key: KeyRights, permission: OfShelters, shelterId
 export const whoMay = (permission: ShelterPermission | OfShelters): string =>
   `a key with ${scopesThat(permission, 'any shelter').join(' or ')}, or one that is bound to ${permission in intentionsOfShelters ? 'that' : "the animal's"} shelter and has ${scopesThat(permission, 'own shelter').join(' or ')}`;
 
-const scopesFor = (key: KeyRights, permission: Permission, shelterId: bigint): readonly Scope[] => [
-  ...scopesThat(permission, 'any shelter'),
-  ...(key.shelterId === shelterId ? scopesThat(permission, 'own shelter') : []),
-];
+/** The scopes of which this key needs one, to do something in this shelter. */
+function scopesFor(key: KeyRights, permission: Permission, shelterId: bigint): readonly Scope[] {
+  const isOwnShelter = key.shelterId === shelterId;
+  return [...scopesThat(permission, 'any shelter'), ...(isOwnShelter ? scopesThat(permission, 'own shelter') : [])];
+}
 
 const rightsOf = ({ shelterId, scopes }: KeyRights) =>
   `This key is bound to ${shelterId === null ? 'no shelter' : `shelter ${shelterId}`} and has ${scopes.join(', ') || 'no scope'}.`;

@@ -10,6 +10,7 @@ import { etagHeader, idempotencyHeader, PathIds, Ref } from '../../platform/http
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { petNotFound } from '../pets/pets.ts';
+import { shelterNotFound } from '../questions/questions.ts';
 import { movePetToShelter } from './moves.ts';
 import { shelterEtag, shelterJson } from './shelter-json.ts';
 import { selectShelters } from './shelter-queries.ts';
@@ -21,7 +22,7 @@ import {
   ShelterChangesSchema,
   ShelterSchema,
 } from './shelter-schemas.ts';
-import { changeShelter, createShelter, getShelter, shelterErrors, shelterNotFound } from './shelters.ts';
+import { changeShelter, createShelter, getShelter, shelterErrors } from './shelters.ts';
 
 const path = '/v1/shelters';
 const common = { tags: ['Shelters'], 'x-stability': 'experimental' } as const;

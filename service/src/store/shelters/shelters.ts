@@ -3,6 +3,7 @@ import { requireShelter } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
+import { shelterNotFound } from '../questions/questions.ts';
 import { findShelter, insertShelter, lockShelter, updateShelter } from './shelter-queries.ts';
 import {
   lengthsMax,
@@ -55,8 +56,6 @@ export async function changeShelter(
     return updateShelter(tx, { id, ...values }, shelter);
   });
 }
-
-export const shelterNotFound = (id: string) => new AppError('shelter_not_found', `There is no shelter with id ${id.slice(0, 40)}.`);
 
 /** Without a name, which is always given. */
 const empty = { ...Object.fromEntries(shelterFields.map((field) => [field, null])), ...shelterDefaults } as unknown as ShelterValues;
