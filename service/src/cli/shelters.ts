@@ -16,12 +16,13 @@ import { checkBySchema } from './checked-options.ts';
 import { addListAction } from './list-command.ts';
 import { named } from './names.ts';
 import { choiceOption, parseId } from './option-values.ts';
+import { addQuestionsCommand } from './shelter-questions.ts';
 import { onStore } from './store-command.ts';
 
 type ValueOptions = Partial<Record<keyof Omit<Shelter, 'id'>, string>> & { readonly json?: boolean };
 
 export function addShelterCommands(program: Command, config: ReadConfig): void {
-  const shelters = program.command('shelters').description('list, create and update shelters');
+  const shelters = program.command('shelters').description('list, create and update shelters, and set what they ask applicants');
 
   addListAction(shelters.command('list').description('list shelters'), config, {
     what: 'shelters',
@@ -57,6 +58,8 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
       return { json: changed, text: `Updated ${named(changed.name, changed.id)}.` };
     };
   });
+
+  addQuestionsCommand(shelters, config);
 }
 
 const addValueOptions = (command: Command): Command =>
