@@ -52,13 +52,13 @@ create table mail_counts (
 grant select, insert, update, delete on mail, mail_counts to homeward_app;
 grant usage on sequence mail_claims to homeward_app;
 
--- As in 0034, and for the numbers of claims on mail.
+-- As in 0034, and for applications and the numbers of claims on mail.
 create or replace function skip_ids() returns void language plpgsql as $$
 declare
   skipped bigint := 1000000 + 10 * extract(epoch from now() - timestamptz '2026-11-01 00:00Z')::bigint;
   ids text;
 begin
-  foreach ids in array '{clients,api_keys,pets,orders,webhooks,shelters,photos,webhook_workers}'::text[] loop
+  foreach ids in array '{clients,api_keys,pets,orders,webhooks,shelters,photos,webhook_workers,applications}'::text[] loop
     perform setval(pg_get_serial_sequence(ids, 'id'), nextval(pg_get_serial_sequence(ids, 'id')) + skipped);
   end loop;
   perform setval('photo_claims', nextval('photo_claims') + skipped);
