@@ -43,6 +43,9 @@ import { describeRequests, traceRequests } from './platform/http/traced-requests
 import type { Api } from './platform/http/type-provider.ts';
 import { rejectUnknownQuery } from './platform/http/unknown-query.ts';
 import { createValidatorCompiler } from './platform/http/validation.ts';
+import { applicationRoutes } from './store/applications/application-routes.ts';
+import { applicationSchemas } from './store/applications/application-schemas.ts';
+import { settleApplications } from './store/applications/settling.ts';
 import { categoryRoutes } from './store/categories/category-routes.ts';
 import { categorySchemas } from './store/categories/category-schemas.ts';
 import { FastPath } from './store/list-cache/fast-path-listener.ts';
@@ -90,6 +93,7 @@ const sharedSchemas = [
   ...photoSchemas,
   ...categorySchemas,
   ...orderSchemas,
+  ...applicationSchemas,
   ...webhookSchemas,
   ...usageSchemas,
   ...listingSchemas,
@@ -198,7 +202,7 @@ export async function createApp(
       if (rehearses) api.addHook('onSend', (request, reply) => delayedResponses.delay(request, reply));
       addErrorHandler(api);
       const otherMethods = rejectOtherMethods(api);
-      petRoutes(api, { db, catalogue, findOpenOrder, pages, clock, config });
+      petRoutes(api, { db, catalogue, adoptions: { findOpenOrder, settleApplications }, pages, clock, config });
       shelterRoutes(api, { db, catalogue });
       profileRoutes(api, { db, catalogue, clock });
       listingRoutes(api, { db, pages: listingPages, clock, config });
@@ -212,7 +216,8 @@ export async function createApp(
         charge: (payer) => chargeForWork(limiter, payer),
         readQuota: (clientId) => getQuota(db, clientId),
       });
-      orderRoutes(api, { db, catalogue, config });
+      orderRoutes(api, { db, catalogue, settleApplications, config });
+      applicationRoutes(api, { db, catalogue, statusUrlOf: undefined, config: { ...config, mails: false } });
       webhookRoutes(api, { db, config });
       deliveryRoutes(api, { db });
       usageRoutes(api, { db, clock, readPhotoStorage: ({ clientId, bounds }) => readPhotoStorage(db, clientId, bounds) });

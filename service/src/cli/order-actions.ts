@@ -6,6 +6,7 @@ import type { Client } from '../partners/clients/client-queries.ts';
 import { boundsOf } from '../partners/rate-limit/plans.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { AppError } from '../platform/errors.ts';
+import { settleApplications } from '../store/applications/settling.ts';
 import { findNamedOrder, findOpenOrdersOfPets, type NamedOrder } from '../store/orders/order-queries.ts';
 import { NewAdopterSchema, type NewOrder, type Order } from '../store/orders/order-schemas.ts';
 import { actOnOrder, cancelOpenOrders, placeOrder } from '../store/orders/orders.ts';
@@ -95,7 +96,7 @@ async function cancelOne(dependencies: Dependencies, id: bigint, asked: Asked): 
 
 /** The same operation as the API's, done as the store's staff. */
 async function act({ db, catalogue }: Dependencies, order: NamedOrder, name: CallerAction): Promise<Result> {
-  const changed = await catalogue.transaction((tx) => actOnOrder(tx, order.id, name, theService));
+  const changed = await catalogue.transaction((tx) => actOnOrder(tx, order.id, name, theService, settleApplications));
   const pet = await findPet(db, order.petId);
   const status = pet ? `${petOf(order)} is ${pet.status}.` : `${petOf(order)} was removed before.`;
   return { json: withActions({ ...order, ...changed }), text: `Order ${order.id} is ${changed.status}. ${status}` };
@@ -105,7 +106,12 @@ async function cancelAll({ db, catalogue }: Dependencies, { client: name, email,
   const client = name === undefined ? undefined : await getClientByName(db, name);
   const whose = `${client ? ` of ${named(client.name, client.id)}` : ''}${email === undefined ? '' : ` for ${email}`}`;
   await confirm(`Every open order${whose}`, 'Cancel them?', asked);
-  const cancelled = await cancelOpenOrders(db, catalogue, { clientId: client?.id, email }, { batchSizeMax, progress: drawCount });
+  const cancelled = await cancelOpenOrders(
+    db,
+    catalogue,
+    { clientId: client?.id, email },
+    { batchSizeMax, progress: drawCount, settleApplications },
+  );
   endProgress();
   return { json: { cancelled }, text: `Cancelled orders: ${cancelled}.` };
 }

@@ -5,6 +5,7 @@ import { petStatuses } from '../domain/pet-statuses.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import type { Db } from '../platform/db/handles.ts';
 import { AppError } from '../platform/errors.ts';
+import { settleApplications } from '../store/applications/settling.ts';
 import { findCategoryNames } from '../store/categories/category-queries.ts';
 import { findNamedOrder, findOpenOrdersOfPets } from '../store/orders/order-queries.ts';
 import { findOpenOrder } from '../store/orders/orders.ts';
@@ -176,7 +177,7 @@ async function remove({ db, catalogue }: Dependencies, shown: NamedPet): Promise
     throw new UsageError(`${named(pet.name, id)} has just been changed. Look at it again: homeward pets show ${id}`);
   };
   try {
-    await removePet(catalogue, id, theService, { expect, findOpenOrder });
+    await removePet(catalogue, id, theService, { expect, findOpenOrder, settleApplications });
   } catch (error) {
     const order =
       error instanceof AppError && error.code === 'pet_has_open_order' ? (await findOpenOrdersOfPets(db, [id])).get(id) : undefined;

@@ -20,6 +20,7 @@ import { deleteOldResponses } from '../partners/idempotency/idempotency-queries.
 import { rotateUsagePartitions } from '../partners/usage/usage.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { openJournal } from '../platform/journal/journal.ts';
+import { closeUnanswered, deleteUnconfirmedApplications, settleLeftApplications } from '../store/applications/settling.ts';
 import { makeHistoryPartitions } from '../store/history/history.ts';
 import { countWords } from '../store/listings/words.ts';
 import { eraseOldAdopters } from '../store/orders/adopters.ts';
@@ -179,6 +180,9 @@ async function work(config: Config): Promise<void> {
   };
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
+    runJob('settle-applications', expiryIntervalMs, () => settleLeftApplications(db, batchSizeMax)),
+    runJob('close-unanswered-applications', sweepIntervalMs, () => closeUnanswered(db, config.applicationExpiryDays, batchSizeMax)),
+    runJob('delete-unconfirmed-applications', sweepIntervalMs, () => deleteUnconfirmedApplications(db, sweepSizeMax)),
     // Logged at debug level: up to twenty times a second.
     runJob('publish-events', publishIntervalMs, () => publisher.publish(), 'debug'),
     runJob('follow-failover', failoverIntervalMs, () => followFailover(followed)),

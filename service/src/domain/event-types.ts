@@ -1,3 +1,4 @@
+import { type ConfirmedStatus, confirmedStatuses, eventOf } from './application-states.ts';
 import { type OrderStatus, orderActions, orderStates, orderStatuses, placing } from './order-states.ts';
 import { hasOne, type Scope, scopesThat } from './scopes.ts';
 
@@ -38,14 +39,28 @@ const orderEvents = {
   },
 } as const satisfies Record<string, EventTypeRow>;
 
-const table = { ...petEvents, ...orderEvents };
+const aboutApplication = { audience: 'private', data: 'application', keepsListsValid: true } as const;
+
+/** An event of an application is named after the new status. There is none while it is unconfirmed. */
+const applicationEvents = {
+  ...(Object.fromEntries(
+    confirmedStatuses.map((status) => [`application.${status}`, { meaning: eventOf(status), ...aboutApplication }]),
+  ) as Record<`application.${ConfirmedStatus}`, { meaning: string } & typeof aboutApplication>),
+  'application.adopter_erased': {
+    meaning: "The adopter's data was erased from the application. Erase your copy too.",
+    ...aboutApplication,
+    passesFilters: true,
+  },
+} as const satisfies Record<string, EventTypeRow>;
+
+const table = { ...petEvents, ...orderEvents, ...applicationEvents };
 
 export interface EventTypeRow {
   /** For the OpenAPI document and the guides. */
   readonly meaning: string;
   readonly audience: Audience;
   /** What the event contains. */
-  readonly data: 'pet' | 'order';
+  readonly data: 'pet' | 'order' | 'application';
   /** Whether every list and listing of animals that was cached before is still valid. If not, the event is published after they show its change. */
   readonly keepsListsValid: boolean;
   /** Readers get it whichever shelters and categories they want: the animal may have moved since they got the order. */

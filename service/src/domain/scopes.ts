@@ -11,20 +11,29 @@ const table = {
   },
   'orders:read': {
     givenTo: 'every key',
-    meaning: "Read the client's own orders, and the events about them.",
+    meaning: "Read the client's own orders and applications, and the events about them.",
     permits: { seeOrders: 'own client' },
   },
-  'orders:write': { givenTo: 'every key', meaning: "Place orders, and cancel the client's own.", permits: {} },
+  'orders:write': {
+    givenTo: 'every key',
+    meaning: "Place orders and submit applications, and cancel or withdraw the client's own.",
+    permits: {},
+  },
+  'applications:write': {
+    givenTo: 'every key',
+    meaning: "Submit applications for adopters, and withdraw the client's own.",
+    permits: {},
+  },
   'webhooks:manage': { givenTo: 'every key', meaning: "Manage the client's own webhook endpoints.", permits: {} },
   'store:manage': {
     givenTo: 'staff',
-    meaning: 'Change all animals, describe them and decide on all orders; manage shelters and categories.',
+    meaning: 'Change all animals, describe them and decide on all orders and applications; manage shelters and categories.',
     permits: { changePets: 'any shelter', describePets: 'any shelter', seeOrders: 'any shelter', manageOrders: 'any shelter' },
     isUnlimited: true,
   },
   'shelter:manage': {
     givenTo: 'staff',
-    meaning: 'Change the animals of the shelter that the key is bound to, describe them and decide on their orders.',
+    meaning: 'Change the animals of the shelter that the key is bound to, describe them and decide on their orders and applications.',
     permits: { changePets: 'own shelter', describePets: 'own shelter', seeOrders: 'own shelter', manageOrders: 'own shelter' },
     needsShelter: true,
   },

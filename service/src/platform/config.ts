@@ -28,7 +28,11 @@ export const variables = {
   HOMEWARD_OTHER_URL: { fallback: '', help: 'URL of the other environment, mentioned when one of its keys is sent here' },
   HOMEWARD_CATEGORIES: { fallback: 'open', help: 'open: an unknown categoryId registers a category; closed: it is rejected' },
   HOMEWARD_ORDER_EXPIRY: { fallback: '172800', help: 'seconds until an order expires that is not approved' },
-  HOMEWARD_ADOPTER_RETENTION: { fallback: '90', help: 'days after which the adopter of a cancelled or expired order is erased' },
+  HOMEWARD_APPLICATION_EXPIRY: { fallback: '60', help: 'days after which an application is closed that nobody has answered' },
+  HOMEWARD_ADOPTER_RETENTION: {
+    fallback: '90',
+    help: 'days after which the adopter of a cancelled or expired order is erased, or of an application that led to no adoption',
+  },
   HOMEWARD_ADOPTION_RETENTION: {
     fallback: '',
     help: 'days after which the adopter of a completed or returned order is erased; never unless set',
@@ -207,6 +211,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     otherUrl: text('HOMEWARD_OTHER_URL'),
     categories: oneOf('HOMEWARD_CATEGORIES', ['open', 'closed']),
     orderExpirySeconds: integer('HOMEWARD_ORDER_EXPIRY', 1, 31_536_000),
+    applicationExpiryDays: integer('HOMEWARD_APPLICATION_EXPIRY', 1, 36_500),
     adopterRetentionDays: integer('HOMEWARD_ADOPTER_RETENTION', 0, 36_500),
     adoptionRetentionDays: text('HOMEWARD_ADOPTION_RETENTION') ? integer('HOMEWARD_ADOPTION_RETENTION', 0, 36_500) : undefined,
     ...findJournalPlace(text('HOMEWARD_JOURNAL')),

@@ -170,6 +170,13 @@ export const errorCodes = {
     request: 'GET /v1/store/orders/4711',
     message: 'You have no order with id 4711.',
   },
+  application_not_found: {
+    status: 404,
+    cause: 'This client has no application with this id, or it was never confirmed.',
+    fix: 'List your applications with GET /v1/applications.',
+    request: 'GET /v1/applications/4711',
+    message: 'You have no application with id 4711.',
+  },
   webhook_not_found: {
     status: 404,
     cause: 'This client has no webhook endpoint with this id.',
@@ -207,7 +214,7 @@ export const errorCodes = {
   },
   pet_not_available: {
     status: 409,
-    cause: 'The animal is pending or sold: someone else was faster.',
+    cause: 'The animal is pending or sold: someone else was faster. For an application it may be pending, but not sold.',
     fix: "Show the animal's current status. It may become available again.",
     request: 'POST /v1/store/orders\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
     message: 'Biscuit (id 1) is pending. Only an available animal can be ordered.',
@@ -220,6 +227,36 @@ export const errorCodes = {
     request: 'POST /v1/store/orders\n\n{"petId":4,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
     message:
       "This client has 3 open orders for this adopter's e-mail address; 3 are allowed. Wait until the store completes some, or cancel orders that are no longer wanted.",
+  },
+  application_state_conflict: {
+    status: 409,
+    cause: "The application's current status does not allow this action.",
+    fix: 'Read the application again. The message says what can be done with it.',
+    request: 'POST /v1/applications/1/accept',
+    message: "Application 1 is already declined, so it can't be accepted. It can only be reopened.",
+  },
+  application_exists: {
+    status: 409,
+    cause: 'This adopter already has an open application for this animal with this client.',
+    fix: 'Show the adopter the application that there is. To change it, withdraw it first.',
+    request: 'POST /v1/applications\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
+    message: "Application 1 of this adopter's e-mail address for Biscuit (id 1) is still open. Withdraw it before you submit another.",
+  },
+  applications_full: {
+    status: 409,
+    cause: "The animal has as many open applications as its shelter takes (the shelter's applicationsMax).",
+    fix: 'Offer another animal. There is room again when staff have declined some, or adopters have withdrawn.',
+    request: 'POST /v1/applications\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
+    message: 'Biscuit (id 1) has 100 open applications; its shelter takes 100. Retry when some have ended, or choose another animal.',
+  },
+  open_application_limit: {
+    status: 409,
+    cause:
+      'The client has as many open or unconfirmed applications, or has asked as many adopters for confirmation today (UTC), as its plan allows (Free 1,000, Pro 5,000, Business 20,000, Enterprise 100,000), or already has 5 open applications of the same adopter.',
+    fix: 'Wait until the store has decided on some, or withdraw applications that are no longer wanted.',
+    request: 'POST /v1/applications\n\n{"petId":6,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
+    message:
+      "This client has 5 open applications of this adopter's e-mail address; 5 are allowed. Wait until the store has decided on some, or withdraw some.",
   },
   pet_has_open_order: {
     status: 409,

@@ -1,10 +1,13 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { interestsMax } from '../../domain/event-interests.ts';
-import { type EventType, eventTable, eventTypes } from '../../domain/event-types.ts';
+import { type EventType, type EventTypeRow, eventTable, eventTypes } from '../../domain/event-types.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { Int64, StringEnum } from '../../platform/http/schemas.ts';
 
-const schemaIds = { pet: 'PetEvent', order: 'OrderEvent' } as const;
+const schemaIds = { pet: 'PetEvent', order: 'OrderEvent', application: 'ApplicationEvent' } as const satisfies Record<
+  EventTypeRow['data'],
+  string
+>;
 type Kind = keyof typeof schemaIds;
 
 const kindOf = (type: EventType): Kind => eventTable[type].data;

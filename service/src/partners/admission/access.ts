@@ -6,7 +6,7 @@ import { AppError } from '../../platform/errors.ts';
 const intentions = {
   changePets: 'change or remove it',
   describePets: 'write its profile or photos',
-  manageOrders: 'decide on its orders',
+  manageOrders: 'decide on its orders and applications',
 } as const satisfies Partial<Record<Permission, string>>;
 
 export type ShelterPermission = keyof typeof intentions;

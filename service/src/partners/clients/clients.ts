@@ -5,7 +5,7 @@ import type { Db, Transaction, Transactor, Writer } from '../../platform/db/hand
 import { violates } from '../../platform/db/pool.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import { boundsOf, planNames, type Quota, quotaOf } from '../rate-limit/plans.ts';
+import { type Bounds, boundsOf, planNames, type Quota, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey, keyHint, mintApiKey } from './api-key.ts';
 import {
   type ApiKey,
@@ -138,6 +138,9 @@ export async function getClient(db: Db, clientId: bigint): Promise<Client> {
 export async function getQuota(db: Db, clientId: bigint): Promise<Quota> {
   return quotaOf(await getClient(db, clientId));
 }
+
+/** The bounds of a client that is not the caller. */
+export const getBounds = async (db: Db, clientId: bigint): Promise<Bounds> => boundsOf(await getClient(db, clientId));
 
 export async function setPlan(db: Db & Writer, name: string, limits: Terms): Promise<Client> {
   const client = await findClientByName(db, name);

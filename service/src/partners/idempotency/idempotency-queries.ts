@@ -60,14 +60,21 @@ export async function selectStoredKeys<Key extends { readonly clientId: bigint; 
 /** Replaces a response that has expired but is not deleted yet. */
 export async function insertResponse(
   tx: Transaction,
-  response: StoredResponse & { clientId: bigint; key: string; fingerprint: string; shelterId: bigint; orderId: bigint | undefined },
+  response: StoredResponse & {
+    clientId: bigint;
+    key: string;
+    fingerprint: string;
+    shelterId: bigint;
+    orderId?: bigint | undefined;
+    applicationId?: bigint | undefined;
+  },
 ): Promise<void> {
   await tx.query({
     name: 'insert-idempotent-answer',
-    text: `insert into idempotent_answers (client_id, key, fingerprint, shelter_id, order_id, status, headers, body)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+    text: `insert into idempotent_answers (client_id, key, fingerprint, shelter_id, order_id, status, headers, body, application_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       on conflict (client_id, key) do update set fingerprint = excluded.fingerprint, shelter_id = excluded.shelter_id, created_at = now(), order_id = excluded.order_id,
-        status = excluded.status, headers = excluded.headers, body = excluded.body`,
+        status = excluded.status, headers = excluded.headers, body = excluded.body, application_id = excluded.application_id`,
     values: [
       response.clientId,
       response.key,
@@ -77,6 +84,7 @@ export async function insertResponse(
       response.status,
       response.headers,
       response.body,
+      response.applicationId ?? null,
     ],
   });
 }
@@ -98,6 +106,17 @@ export async function eraseAdoptersFromResponses(tx: Transaction, orderIds: read
   const { rowCount } = await tx.query({
     text: `update idempotent_answers set body = jsonb_set(body::jsonb, '{adopter}', 'null')::text where order_id = any($1::bigint[])`,
     values: [orderIds],
+  });
+  return rowCount ?? 0;
+}
+
+/** The same for applications: also without what the adopter has answered, and what staff have written about them. */
+export async function eraseApplicantsFromResponses(tx: Transaction, applicationIds: readonly bigint[]): Promise<number> {
+  const { rowCount } = await tx.query({
+    text: `update idempotent_answers set body = (body::jsonb || case when body::jsonb ? 'note' then '{"note":null}'::jsonb else '{}' end
+        || '{"adopter":null,"answers":null,"message":null}')::text
+      where application_id = any($1::bigint[])`,
+    values: [applicationIds],
   });
   return rowCount ?? 0;
 }

@@ -2,6 +2,7 @@ import type { Db, Transaction, Transactions } from '../../platform/db/handles.ts
 import { AppError } from '../../platform/errors.ts';
 import {
   eraseAdoptersFromResponses,
+  eraseApplicantsFromResponses,
   insertResponse,
   lockResponse,
   type StoredResponse,
@@ -9,11 +10,13 @@ import {
   tryLockKey,
 } from './idempotency-queries.ts';
 
-export { eraseAdoptersFromResponses };
+export { eraseAdoptersFromResponses, eraseApplicantsFromResponses, type StoredResponse };
 
 export interface IdempotentResponse extends StoredResponse {
   /** The order whose adopter is in the body, so that the adopter can be erased there too. */
   readonly orderId?: bigint;
+  /** The same for an application. */
+  readonly applicationId?: bigint;
   /** The body for a retry, if `body` has a secret that must not be stored. */
   readonly storedBody?: string;
 }
@@ -47,7 +50,7 @@ export async function runOnce<Tx extends Transaction>(
       return { response: stored, replayed: true };
     }
     const response = await work(tx);
-    await insertResponse(tx, { ...request, ...response, body: response.storedBody ?? response.body, orderId: response.orderId });
+    await insertResponse(tx, { ...request, ...response, body: response.storedBody ?? response.body });
     return { response, replayed: false };
   }, request.clientId);
 }

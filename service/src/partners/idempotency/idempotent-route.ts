@@ -5,7 +5,7 @@ import type { Transaction, Transactions } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import { sendJson } from '../admission/operation.ts';
-import { type IdempotentResponse, runOnce } from './idempotency.ts';
+import { type IdempotentResponse, runOnce, type StoredResponse } from './idempotency.ts';
 
 /**
  * Handles a POST in one transaction. With an Idempotency-Key, a retry gets the first response again, byte for byte. Without
@@ -17,18 +17,26 @@ export async function respondOnce<Tx extends Transaction>(
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Tx) => Promise<IdempotentResponse>,
-  byOneStatement?: () => Promise<IdempotentResponse | undefined>,
+  {
+    byOneStatement,
+    complete = (body) => body,
+  }: {
+    readonly byOneStatement?: () => Promise<IdempotentResponse | undefined>;
+    /** Adds to a body what may not be stored, also to that of a retry. */
+    readonly complete?: (body: string) => string;
+  } = {},
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const { clientId, shelterId } = callerOf(request);
-  if (key === undefined) return send(reply, (await byOneStatement?.()) ?? (await db.transaction(work, clientId)));
+  const respond = (response: StoredResponse) => send(reply, { ...response, body: complete(response.body) });
+  if (key === undefined) return respond((await byOneStatement?.()) ?? (await db.transaction(work, clientId)));
   const once = { clientId, key, fingerprint: fingerprintOf(request), shelterId: shelterId ?? 0n };
   const { response, replayed } = await runOnce(db, once, work);
   if (replayed) reply.header('idempotent-replayed', 'true');
-  return send(reply, response);
+  return respond(response);
 }
 
-const send = (reply: FastifyReply, { status, headers, body }: IdempotentResponse) => sendJson(reply.status(status).headers(headers), body);
+const send = (reply: FastifyReply, { status, headers, body }: StoredResponse) => sendJson(reply.status(status).headers(headers), body);
 
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;

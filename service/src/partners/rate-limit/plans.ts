@@ -25,6 +25,10 @@ export interface Bounds {
   readonly openOrders: number;
   /** Open orders for one adopter's e-mail address, per client. */
   readonly openOrdersOfAdopter: number;
+  /** Open applications. As many more may be unconfirmed, and as many adopters are asked for confirmation in a UTC day. */
+  readonly openApplications: number;
+  /** Open applications of one adopter's e-mail address, per client. */
+  readonly openApplicationsOfAdopter: number;
   /** New categories in a UTC day. */
   readonly newCategoriesPerDay: number;
   /** Photos sent in a UTC day, in millions of bytes. */
@@ -38,15 +42,37 @@ export interface Bounds {
   readonly catchUps: number;
 }
 
-const boundsOfAll = { openOrdersOfAdopter: 3, webhooks: 20, streams: 100, catchUps: 2 };
+const boundsOfAll = { openOrdersOfAdopter: 3, openApplicationsOfAdopter: 5, webhooks: 20, streams: 100, catchUps: 2 };
 
 /** An enterprise client's record may override the first two. */
 export const planBounds: Record<PlanName, Bounds> = {
-  free: { openOrders: 20, newCategoriesPerDay: 20, photoMegabytesPerDay: 1_000, photoStorageGigabytes: 2, ...boundsOfAll },
-  pro: { openOrders: 100, newCategoriesPerDay: 100, photoMegabytesPerDay: 5_000, photoStorageGigabytes: 20, ...boundsOfAll },
-  business: { openOrders: 500, newCategoriesPerDay: 500, photoMegabytesPerDay: 25_000, photoStorageGigabytes: 200, ...boundsOfAll },
+  free: {
+    openOrders: 20,
+    openApplications: 1_000,
+    newCategoriesPerDay: 20,
+    photoMegabytesPerDay: 1_000,
+    photoStorageGigabytes: 2,
+    ...boundsOfAll,
+  },
+  pro: {
+    openOrders: 100,
+    openApplications: 5_000,
+    newCategoriesPerDay: 100,
+    photoMegabytesPerDay: 5_000,
+    photoStorageGigabytes: 20,
+    ...boundsOfAll,
+  },
+  business: {
+    openOrders: 500,
+    openApplications: 20_000,
+    newCategoriesPerDay: 500,
+    photoMegabytesPerDay: 25_000,
+    photoStorageGigabytes: 200,
+    ...boundsOfAll,
+  },
   enterprise: {
     openOrders: 10_000,
+    openApplications: 100_000,
     newCategoriesPerDay: 10_000,
     photoMegabytesPerDay: 500_000,
     photoStorageGigabytes: 2_000,

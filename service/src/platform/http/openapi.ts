@@ -29,6 +29,7 @@ export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, 
         { name: 'Categories', description: 'The categories of animals.' },
         { name: 'Events', description: 'The feed of all changes. Resume it at any time, or stream it.' },
         { name: 'Orders', description: 'An adoption, from placing the order to completing it.' },
+        { name: 'Applications', description: 'What adopters ask for, from the application to the choice of staff.' },
         { name: 'Webhooks', description: 'Your endpoints that receive events, and the status of each delivery.' },
         { name: 'Usage', description: 'How many requests your keys have sent, and the limits in force.' },
       ],
@@ -57,4 +58,13 @@ export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, 
 }
 
 /** The document as it is served, with shared components. Complete once the app is ready. */
-export const openApiDocument = (app: FastifyInstance): object => shareComponents(app.swagger() as unknown as InlineDocument);
+export const openApiDocument = (app: FastifyInstance): object => shareComponents(withNullTypes(app.swagger()) as InlineDocument);
+
+/** OpenAPI 3.1 says with a list of types what the serializer needs as `nullable`. */
+function withNullTypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withNullTypes);
+  if (typeof value !== 'object' || value === null) return value;
+  const mapped = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withNullTypes(one)]));
+  const { nullable, type, ...rest } = mapped;
+  return nullable === true && typeof type === 'string' ? { type: [type, 'null'], ...rest } : mapped;
+}

@@ -5,6 +5,10 @@ import { type ErrorCode, errorCodes } from '../errors.ts';
 /** An int64: plain JSON Schema in documents and serialisation. Validation converts it to a BigInt. */
 export const Int64 = (options: Record<string, unknown> = {}) => Type.Unsafe<bigint>({ type: 'integer', format: 'int64', ...options });
 
+/** Of a response: the serializer can't tell a BigInt from other types in a union, so the document says it in its own way. */
+export const Int64OrNull = (options: Record<string, unknown>) =>
+  Type.Unsafe<bigint | null>({ type: 'integer', format: 'int64', nullable: true, ...options });
+
 /**
  * The ids in a path, with their descriptions. They are documented as int64 but passed to the route as strings: a string
  * that is not an int64 is 404, like any other unknown id, and not 400.

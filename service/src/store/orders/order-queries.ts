@@ -10,7 +10,8 @@ const expired = orderActions.expire.to;
 const overdue = `(status = '${placing.to}' and expires_at <= now())`;
 const columns = `id, pet_id as "petId", case when ${overdue} then '${expired}' else status end as status,
   case when adopter_name is null then null else json_build_object('name', adopter_name, 'email', adopter_email) end as adopter,
-  created_at as "createdAt", case when ${overdue} then expires_at else updated_at end as "updatedAt", expires_at as "expiresAt"`;
+  created_at as "createdAt", case when ${overdue} then expires_at else updated_at end as "updatedAt", expires_at as "expiresAt",
+  application_id as "applicationId"`;
 
 /** One keyset page. Each combination of filters is a separate prepared statement. */
 export async function selectOrders(
@@ -133,6 +134,30 @@ export async function insertOrder(
     ],
   });
   return rows[0];
+}
+
+/** An order that is approved from the start: staff have chosen the adopter. No bound counts it. */
+export async function insertApprovedOrder(
+  tx: Transaction,
+  order: { clientId: bigint; petId: bigint; applicationId: bigint; adopter: NewAdopter; expiresInSeconds: number },
+): Promise<Order> {
+  const { rows } = await tx.query<Order>({
+    name: 'insert-approved-order',
+    text: `insert into orders (client_id, pet_id, application_id, adopter_name, adopter_email, expires_at, status)
+      values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), $7) returning ${columns}`,
+    values: [
+      order.clientId,
+      order.petId,
+      order.applicationId,
+      order.adopter.name,
+      order.adopter.email,
+      order.expiresInSeconds,
+      orderActions.approve.to,
+    ],
+  });
+  const [inserted] = rows;
+  if (!inserted) throw new Error('an insert returned no row');
+  return inserted;
 }
 
 export async function countOpenOrders(tx: Transaction, clientId: bigint, email: string): Promise<{ ofClient: number; ofAdopter: number }> {

@@ -10,6 +10,7 @@ import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
+import type { SettleApplications } from '../pets/pets.ts';
 import { OrderGate } from './order-gate.ts';
 import { orderJson } from './order-json.ts';
 import { selectOrders } from './order-queries.ts';
@@ -20,6 +21,7 @@ interface Parts {
   readonly db: Db;
   /** An order changes the status of its animal. */
   readonly catalogue: Catalogue;
+  readonly settleApplications: SettleApplications;
   readonly config: Pick<Config, 'orderExpirySeconds'>;
 }
 
@@ -28,7 +30,7 @@ const common = { tags: ['Orders'], 'x-stability': 'beta' } as const;
 const orderId = PathIds({ orderId: 'Identifier of the order.' });
 const readOrderId = idReader(orderNotFound);
 
-export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
+export function orderRoutes(api: Api, { db, catalogue, settleApplications, config }: Parts): void {
   const gate = new OrderGate(db);
   api.get(
     '/store/orders',
@@ -108,7 +110,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
       }),
       (request, reply) =>
         respondOnce(catalogue, request, reply, async (tx) => {
-          const order = await actOnOrder(tx, readOrderId(request.params.orderId), name, callerOf(request));
+          const order = await actOnOrder(tx, readOrderId(request.params.orderId), name, callerOf(request), settleApplications);
           return { status: 200, body: orderJson(order), headers: {}, orderId: order.id };
         }),
     );

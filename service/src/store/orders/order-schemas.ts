@@ -3,7 +3,7 @@ import { EventSchema } from '../../changes/events/event-schemas.ts';
 import { orderStates, orderStatuses } from '../../domain/order-states.ts';
 import { EmailText } from '../../platform/http/email-text.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { Int64, PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { Int64, Int64OrNull, PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 
@@ -48,6 +48,7 @@ export const OrderSchema = Type.Object(
     createdAt: Time('When the order was placed.'),
     updatedAt: Time('When its status last changed.'),
     expiresAt: Time('When the order expires, unless it is approved first.'),
+    applicationId: Int64OrNull({ description: 'The application that it was placed for; null: it was placed without one.', examples: [1] }),
   },
   { $id: 'Order' },
 );

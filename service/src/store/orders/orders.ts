@@ -1,5 +1,6 @@
 import { type NewEvent, recordEvents } from '../../changes/events/events.ts';
 import { type Actor, theService } from '../../domain/actor.ts';
+import { afterOrder, closedBy } from '../../domain/application-states.ts';
 import { actionsFrom, alwaysMovesPet, type CallerAction, type OrderStatus, orderActions, placing } from '../../domain/order-states.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
 import { managedOrders, type Visibility, visibilityOf } from '../../domain/visibility.ts';
@@ -10,7 +11,7 @@ import { AppError, type ErrorCode, retryLater } from '../../platform/errors.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { lockPet, movePetsWithOrders, petStatusChanged, readShelterId, reservePet } from '../pets/pets.ts';
+import { lockPet, movePetsWithOrders, petStatusChanged, readShelterId, reservePet, type SettleApplications } from '../pets/pets.ts';
 import { explainConflict } from './order-conflicts.ts';
 import { orderEventJson } from './order-json.ts';
 import {
@@ -18,6 +19,7 @@ import {
   expireOrders,
   findOpenOrder,
   findOrder,
+  insertApprovedOrder,
   insertOrder,
   isAnyOrderDue,
   isReservedByAnotherOrder,
@@ -64,8 +66,45 @@ export async function getOrder(db: Db, visibility: Visibility, id: bigint): Prom
   return order;
 }
 
-/** Performs an action on an order and its animal, if the table of states allows it. */
-export async function actOnOrder(tx: CatalogueTransaction, id: bigint, name: CallerAction, actor: Actor): Promise<Order> {
+/** Places an order for an application that staff have accepted, and approves it. The animal is locked and available. */
+export async function placeApprovedOrder(
+  tx: CatalogueTransaction,
+  order: NewOrder & { readonly clientId: bigint; readonly applicationId: bigint },
+  actor: Actor,
+  { expiresInSeconds }: { expiresInSeconds: number },
+): Promise<Order> {
+  const { petId, clientId, applicationId } = order;
+  const pets = await movePetsWithOrders(tx, [petId], placing.pet);
+  const approved = await insertApprovedOrder(tx, { ...order, expiresInSeconds });
+  const { id } = approved;
+  const { from, to } = orderActions.approve;
+  const why = `application ${applicationId} accepted`;
+  await recordTransitions(
+    tx,
+    actor,
+    ...transitionsOf({ id, petId, from: null, to: placing.to, why }, placing.pet),
+    ...transitionsOf({ id, petId, from: from[0], to, why }, undefined),
+  );
+  await recordEvents(
+    tx,
+    orderEvent(placing.to, { ...approved, status: placing.to }, clientId),
+    ...pets.map((pet) => petStatusChanged(pet, placing.pet.from)),
+    orderEvent(to, approved, clientId),
+  );
+  return approved;
+}
+
+/**
+ * Performs an action on an order and its animal, if the table of states allows it. The applications for the animal follow, in the same
+ * transaction.
+ */
+export async function actOnOrder(
+  tx: CatalogueTransaction,
+  id: bigint,
+  name: CallerAction,
+  actor: Actor,
+  settleApplications: SettleApplications,
+): Promise<Order> {
   const action = orderActions[name];
   const visible = visibilityOf(actor);
   const moved = await moveOrder(tx, action.by === 'staff' ? managedOrders(actor) : visible, id, action.from, action.to);
@@ -85,10 +124,15 @@ export async function actOnOrder(tx: CatalogueTransaction, id: bigint, name: Cal
     orderEvent(action.to, order, clientId),
     ...(petMove ? pets.map((pet) => petStatusChanged(pet, petMove.from)) : []),
   );
+  if (concernsApplications(order, petMove?.to)) await settleApplications(tx, petId, actor);
   return order;
 }
 
-/** Expires a batch of overdue orders and releases their animals. Returns how many. */
+/** The one that the order was placed for, or all if the animal is sold. */
+const concernsApplications = ({ applicationId, status }: Order, pet: PetStatus | undefined): boolean =>
+  (applicationId !== null && afterOrder(status) !== undefined) || (pet !== undefined && closedBy[pet] !== undefined);
+
+/** Expires a batch of overdue orders and releases their animals. None was placed for an application: those are approved. Returns how many. */
 export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax: number): Promise<number> {
   // Checked outside a transaction: a worker without work makes one small statement.
   if (!(await isAnyOrderDue(db))) return 0;
@@ -130,21 +174,25 @@ export async function cancelOpenOrders(
   db: Db,
   catalogue: Catalogue,
   whose: { clientId: bigint | undefined; email: string | undefined },
-  { batchSizeMax, progress }: { batchSizeMax: number; progress(done: number): void },
+  {
+    batchSizeMax,
+    progress,
+    settleApplications,
+  }: { batchSizeMax: number; progress(done: number): void; settleApplications: SettleApplications },
 ): Promise<number> {
   let cancelled = 0;
   for (let afterId = 0n; ; ) {
     const ids = await selectOpenOrderIds(db, whose, { afterId, limit: batchSizeMax });
     const last = ids.at(-1);
     if (last === undefined) return cancelled;
-    for (const id of ids) if (await cancelIfOpen(catalogue, id)) progress(++cancelled);
+    for (const id of ids) if (await cancelIfOpen(catalogue, id, settleApplications)) progress(++cancelled);
     afterId = last;
   }
 }
 
 /** Each order in a separate transaction: one transaction that locks several animals could deadlock with another. */
-async function cancelIfOpen(catalogue: Catalogue, id: bigint): Promise<boolean> {
-  return catalogue.transaction((tx) => actOnOrder(tx, id, 'cancel', theService)).then(() => true, ignoreConflict);
+async function cancelIfOpen(catalogue: Catalogue, id: bigint, settleApplications: SettleApplications): Promise<boolean> {
+  return catalogue.transaction((tx) => actOnOrder(tx, id, 'cancel', theService, settleApplications)).then(() => true, ignoreConflict);
 }
 
 function ignoreConflict(error: unknown): false {

@@ -33,10 +33,10 @@ import { petEtag, petJson, petTextJson } from './pet-json.ts';
 import { type PetText, selectPetTexts } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
 import {
+  type Adoptions,
   addPetToCategory,
   changePet,
   createPet,
-  type FindOpenOrder,
   firstShelterId,
   getPet,
   petErrors,
@@ -47,7 +47,7 @@ import {
 interface Parts {
   readonly db: Db & Pick<Pool, 'isBusy'>;
   readonly catalogue: Catalogue;
-  readonly findOpenOrder: FindOpenOrder;
+  readonly adoptions: Adoptions;
   readonly pages: PageCache;
   readonly clock: Clock;
   readonly config: Pick<Config, 'categories'>;
@@ -59,7 +59,7 @@ const petId = PathIds({ petId: 'Identifier of the animal.' });
 const common = { tags: ['Pets'] };
 const readPetId = idReader(petNotFound);
 
-export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock, config }: Parts): void {
+export function petRoutes(api: Api, { db, catalogue, adoptions, pages, clock, config }: Parts): void {
   api.get(
     '/pets',
     operation({
@@ -101,7 +101,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         const pet = await addPetToCategory(catalogue, request.body, caller, rules);
         return pet && createdResponse(pet);
       };
-      return respondOnce(catalogue, request, reply, create, addToCategory);
+      return respondOnce(catalogue, request, reply, create, { byOneStatement: addToCategory });
     },
   );
 
@@ -157,7 +157,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
       const expect = expectEtag(request.headers['if-match']);
       const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, callerOf(request), {
         expect,
-        findOpenOrder,
+        ...adoptions,
         categories: config.categories,
       });
       return sendPet(reply, pet);
@@ -180,7 +180,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
     }),
     async (request, reply) => {
       const expect = expectEtag(request.headers['if-match']);
-      await removePet(catalogue, readPetId(request.params.petId), callerOf(request), { expect, findOpenOrder });
+      await removePet(catalogue, readPetId(request.params.petId), callerOf(request), { expect, ...adoptions });
       return reply.status(204).send();
     },
   );

@@ -1,5 +1,6 @@
 import { type NewEvent, recordEvents } from '../../changes/events/events.ts';
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor, Author } from '../../domain/actor.ts';
+import { closedBy } from '../../domain/application-states.ts';
 import type { PublicEventType } from '../../domain/event-types.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { placing } from '../../domain/order-states.ts';
@@ -46,6 +47,15 @@ type Expectation = (pet: Pet) => void;
 
 /** Finds the open order of an animal. Passed as an argument, since the folder orders imports pets and not the other way round. */
 export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
+
+/** Lets the applications for an animal follow it, in the transaction that has sold or removed it. Passed as an argument for the same reason. */
+export type SettleApplications = (tx: Transaction, petId: bigint, author: Author) => Promise<void>;
+
+/** What is built on animals, and concerns those who change one. */
+export interface Adoptions {
+  readonly findOpenOrder: FindOpenOrder;
+  readonly settleApplications: SettleApplications;
+}
 
 export async function getPet(db: Db, id: bigint): Promise<Pet> {
   const pet = await findPet(db, id);
@@ -103,7 +113,7 @@ export async function changePet(
   id: bigint,
   changes: PetChanges,
   actor: Actor,
-  options: { expect: Expectation; findOpenOrder: FindOpenOrder; categories: Categories },
+  options: Adoptions & { expect: Expectation; categories: Categories },
 ): Promise<Pet> {
   return catalogue.transaction(async (tx) => {
     const pet = await lockPetFor(tx, id, actor, 'changePets');
@@ -129,6 +139,7 @@ export async function changePet(
       ...(isEdited ? [petUpdated(changed, pet)] : []),
       ...(isStatusChanged ? [petStatusChanged(changed, pet.status)] : []),
     );
+    if (isStatusChanged && closedBy[changed.status]) await options.settleApplications(tx, id, actor);
     return changed;
   }, actor.clientId ?? undefined);
 }
@@ -138,7 +149,7 @@ export async function removePet(
   catalogue: Catalogue,
   id: bigint,
   actor: Actor,
-  { expect, findOpenOrder }: { expect: Expectation; findOpenOrder: FindOpenOrder },
+  { expect, findOpenOrder, settleApplications }: Adoptions & { expect: Expectation },
 ): Promise<void> {
   await catalogue.transaction(async (tx) => {
     const pet = await lockPetFor(tx, id, actor, 'changePets');
@@ -148,6 +159,7 @@ export async function removePet(
     // In the words of earlier releases: rows of history are compared over the years.
     await recordTransitions(tx, actor, { kind: 'pet_removed', petId: id, from: pet.status, to: removed, why: 'taken back by staff' });
     await recordEvents(tx, petEvent('pet.removed', pet));
+    await settleApplications(tx, id, actor);
   });
 }
 

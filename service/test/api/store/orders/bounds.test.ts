@@ -1,4 +1,5 @@
 // One partner can't reserve the whole catalogue.
+import { settleApplications } from '../../../../src/store/applications/settling.ts';
 import { describe, expect, test } from 'vitest';
 import { setPlan } from '../../../../src/partners/clients/clients.ts';
 import { planBounds } from '../../../../src/partners/rate-limit/plans.ts';
@@ -103,7 +104,7 @@ describe('Staff cancel all open orders', () => {
       store.dependencies.db,
       store.dependencies.catalogue,
       { clientId: whose.clientId, email: whose.email },
-      { batchSizeMax: 3, progress: () => {} },
+      { batchSizeMax: 3, progress: () => {}, settleApplications },
     );
 
   test('of a client, in batches, including approved ones; the animals become available again', async () => {

@@ -1,0 +1,188 @@
+import type { OrderEnd, OrderStatus } from './order-states.ts';
+import { type Scope, scopesThat } from './scopes.ts';
+
+/** Staff choose among open applications. */
+const open = { phase: 'open' } as const;
+
+/**
+ * The states of an application, its actions, and how it follows its order and its animal. The API, messages, events, retention,
+ * `homeward verify` and the documents all use these tables.
+ */
+const table = {
+  unconfirmed: {
+    phase: 'unconfirmed',
+    meaning: 'The adopter has not confirmed the e-mail address yet. Staff do not see it, and after three days it is deleted.',
+  },
+  submitted: { ...open, meaning: "The application waits for the shelter's staff.", event: 'An adopter applied for an animal.' },
+  reviewing: { ...open, meaning: 'Staff are considering it.', event: 'Staff began to consider an application.' },
+  accepted: {
+    ...open,
+    meaning: 'Staff have chosen this adopter: an approved order reserves the animal.',
+    event: 'Staff chose the adopter; an order reserves the animal.',
+  },
+  completed: {
+    phase: 'ended',
+    end: 'with adoption',
+    meaning: 'The adopter has adopted the animal.',
+    event: 'The adopter adopted the animal.',
+  },
+  declined: { phase: 'ended', end: 'without adoption', meaning: 'Staff have declined it.', event: 'Staff declined an application.' },
+  withdrawn: {
+    phase: 'ended',
+    end: 'without adoption',
+    meaning: 'The adopter, the client or staff have withdrawn it.',
+    event: 'An application was withdrawn.',
+  },
+  closed: {
+    phase: 'ended',
+    end: 'without adoption',
+    meaning: 'It has ended without a decision about the adopter; closedReason says why.',
+    event: 'An application ended without a decision about the adopter.',
+  },
+} as const satisfies Record<string, ApplicationState>;
+
+export type ApplicationState = {
+  /** For the documents. */
+  readonly meaning: string;
+} & (
+  | { readonly phase: 'unconfirmed' }
+  | {
+      readonly phase: 'open';
+      /** What the event says that is named after the status. */
+      readonly event: string;
+    }
+  | { readonly phase: 'ended'; readonly event: string /** Decides how long the adopter's data is kept. */; readonly end: OrderEnd }
+);
+
+export type ApplicationStatus = keyof typeof table;
+/** Everybody who may see an application sees these; an unconfirmed one is for its client alone. */
+export type ConfirmedStatus = Exclude<ApplicationStatus, 'unconfirmed'>;
+
+export const applicationStates: Readonly<Record<ApplicationStatus, ApplicationState>> = table;
+export const applicationStatuses = Object.keys(table) as ApplicationStatus[];
+export const unconfirmed = 'unconfirmed' satisfies ApplicationStatus;
+export const confirmedStatuses = applicationStatuses.filter((status): status is ConfirmedStatus => status !== unconfirmed);
+export const openApplicationStatuses = applicationStatuses.filter((status) => applicationStates[status].phase === 'open');
+export const eventOf = (status: ConfirmedStatus): string => table[status].event;
+
+/** The statuses of applications that have ended, each with the kind of its end. */
+export const endedApplicationStatuses = applicationStatuses.flatMap((status) => {
+  const state = applicationStates[status];
+  return state.phase === 'ended' ? [{ status, end: state.end }] : [];
+});
+
+export const applicationActions = {
+  confirm: {
+    from: ['unconfirmed'],
+    to: 'submitted',
+    done: 'confirmed',
+    by: ['adopter'],
+    summary: 'The adopter confirms the e-mail address, and staff see the application from then on.',
+  },
+  review: { from: ['submitted'], to: 'reviewing', done: 'reviewed', by: ['staff'], summary: 'Staff begin to consider the application.' },
+  accept: {
+    from: ['submitted', 'reviewing'],
+    to: 'accepted',
+    done: 'accepted',
+    by: ['staff'],
+    summary:
+      'Staff choose this adopter. An approved order is placed for the animal, which must be available; other applications stay open.',
+  },
+  decline: { from: ['submitted', 'reviewing'], to: 'declined', done: 'declined', by: ['staff'], summary: 'Staff decline the application.' },
+  reopen: {
+    from: ['declined', 'closed'],
+    to: 'reviewing',
+    done: 'reopened',
+    by: ['staff'],
+    summary: 'Staff consider an application again that was declined or closed. The animal must be available or pending.',
+  },
+  withdraw: {
+    from: ['submitted', 'reviewing', 'accepted'],
+    to: 'withdrawn',
+    done: 'withdrawn',
+    by: ['client', 'adopter', 'staff'],
+    summary: 'The adopter, the client or staff withdraw the application. If it is accepted, its order is cancelled.',
+  },
+  complete: { from: ['accepted'], to: 'completed', done: 'completed', by: ['service'], summary: 'Its order is completed.' },
+  close: {
+    from: ['submitted', 'reviewing', 'accepted'],
+    to: 'closed',
+    done: 'closed',
+    by: ['service'],
+    summary: 'The animal is no longer there for this adopter, or nobody has done anything for a long time.',
+  },
+} as const satisfies Record<string, ApplicationAction>;
+
+export type ApplicationParty = 'client' | 'adopter' | 'staff' | 'service';
+
+export interface ApplicationAction {
+  readonly from: readonly ApplicationStatus[];
+  readonly to: ConfirmedStatus;
+  /** What the application is then, as a message says it. */
+  readonly done: string;
+  readonly by: readonly ApplicationParty[];
+  readonly summary: string;
+}
+
+export type ApplicationActionName = keyof typeof applicationActions;
+
+/** The actions that an API key can request. */
+export type ApplicationCallerAction = Exclude<ApplicationActionName, 'confirm' | 'complete' | 'close'>;
+const isCallerAction = (name: ApplicationActionName): name is ApplicationCallerAction =>
+  (applicationActions[name].by as readonly ApplicationParty[]).some((party) => party === 'client' || party === 'staff');
+export const applicationCallerActions = (Object.keys(applicationActions) as ApplicationActionName[]).filter(isCallerAction);
+
+/** Whether only staff may request it. */
+export const isStaffAction = (name: ApplicationActionName): boolean =>
+  !(applicationActions[name].by as readonly string[]).includes('client');
+
+/** A key needs one of these to submit and to withdraw. Keys from before there were applications have the second. */
+export const applicationWriteScopes = ['applications:write', 'orders:write'] as const satisfies readonly Scope[];
+
+/** A key needs one of these to request the action. */
+export const scopesForApplication = (name: ApplicationCallerAction): readonly Scope[] =>
+  isStaffAction(name) ? scopesThat('manageOrders') : [...applicationWriteScopes, ...scopesThat('manageOrders')];
+
+export const allowsApplicationAction = (status: ApplicationStatus, name: ApplicationActionName): boolean =>
+  (applicationActions[name].from as readonly ApplicationStatus[]).includes(status);
+
+/** The actions that an application with this status allows. */
+export const applicationActionsFrom = (status: ApplicationStatus): ApplicationCallerAction[] =>
+  applicationCallerActions.filter((name) => allowsApplicationAction(status, name));
+
+/** Whether there is such a transition. An application comes from null when it is submitted or confirmed. */
+export const isApplicationTransition = (from: string | null, to: string): boolean =>
+  from === null
+    ? to === applicationActions.confirm.to
+    : Object.values(applicationActions).some((action) => action.to === to && (action.from as readonly string[]).includes(from));
+
+/** Why an application was closed, and what that means for its adopter. */
+const reasons = {
+  adopted: { meaning: 'Another adopter has adopted the animal.' },
+  unavailable: { meaning: 'The animal is no longer up for adoption.' },
+  cancelled: { meaning: 'The adoption that had been agreed on was called off.' },
+  unanswered: { meaning: 'Nobody has answered for a long time.' },
+} as const satisfies Record<string, { readonly meaning: string }>;
+
+export type ClosedReason = keyof typeof reasons;
+export const closedReasons: Readonly<Record<ClosedReason, { readonly meaning: string }>> = reasons;
+export const closedReasonNames = Object.keys(reasons) as ClosedReason[];
+
+/** What becomes of an accepted application when its order gets this status; undefined: it stays accepted. */
+type FollowingEnd = { readonly to: 'completed' } | { readonly to: 'closed'; readonly reason: ClosedReason };
+const following = {
+  placed: undefined,
+  approved: undefined,
+  completed: { to: 'completed' },
+  cancelled: { to: 'closed', reason: 'cancelled' },
+  expired: { to: 'closed', reason: 'cancelled' },
+  returned: { to: 'completed' },
+} as const satisfies Record<OrderStatus, FollowingEnd | undefined>;
+
+export const afterOrder = (status: OrderStatus): FollowingEnd | undefined => following[status];
+
+/** Why the other open applications of an animal are closed when it gets this status; undefined: they stay open. */
+export const closedBy = { available: undefined, pending: undefined, sold: 'adopted', removed: 'unavailable' } as const satisfies Record<
+  string,
+  ClosedReason | undefined
+>;

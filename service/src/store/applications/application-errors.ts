@@ -1,0 +1,56 @@
+import { closedBy } from '../../domain/application-states.ts';
+import type { Bounds } from '../../partners/rate-limit/plans.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
+import { petNotFound } from '../pets/pets.ts';
+import type { ApplicationCounts } from './transition-queries.ts';
+
+export const applicationNotFound = (id: string) =>
+  new AppError('application_not_found', `You have no application with id ${id.slice(0, 40)}.`);
+
+/** Throws unless somebody may apply for the animal. Undefined: it does not exist, or was removed. */
+export function requireAnimal(pet: Pet | undefined, petId: bigint): asserts pet is Pet {
+  if (!pet) throw petNotFound(String(petId));
+  if (closedBy[pet.status]) {
+    throw new AppError('pet_not_available', `${named(pet)} is ${pet.status}. Only for an available or pending animal can be applied.`);
+  }
+}
+
+export const notAvailable = (pet: Pet) =>
+  new AppError('pet_not_available', `${named(pet)} is ${pet.status}. An application can be accepted only while the animal is available.`);
+
+/** Undefined: which one it is, is not known. */
+export const applicationExists = (pet: Pet | undefined, id: bigint | undefined, cause?: unknown) =>
+  new AppError(
+    'application_exists',
+    `${id === undefined ? 'An application' : `Application ${id}`} of this adopter's e-mail address${pet ? ` for ${named(pet)}` : ''} is still open. Withdraw it before you submit another.`,
+    { cause },
+  );
+
+export const applicationsFull = (pet: Pet, { open, max }: { open: number; max: number }) =>
+  new AppError(
+    'applications_full',
+    `${named(pet)} has ${open} open applications; its shelter takes ${max}. Retry when some have ended, or choose another animal.`,
+  );
+
+export const tooManyOfAdopter = (open: number, { openApplicationsOfAdopter: max }: Bounds) =>
+  limit(`This client has ${open} open applications of this adopter's e-mail address; ${max} are allowed.`);
+
+/** Says which of the client's counts has reached its bound. Undefined: none. `asks`: the adopter would be asked for confirmation. */
+export function findExceeded(counts: ApplicationCounts, { openApplications: max }: Bounds, asks: boolean): AppError | undefined {
+  if (counts.open >= max) return limit(`This client has ${counts.open} open applications; ${max} are allowed.`);
+  if (!asks) return undefined;
+  if (counts.unconfirmed >= max) {
+    return limit(`This client has ${counts.unconfirmed} applications that their adopters have not confirmed; ${max} are allowed.`);
+  }
+  if (counts.confirmations < max) return undefined;
+  return new AppError(
+    'open_application_limit',
+    `This client has asked ${counts.confirmations} adopters for confirmation today (UTC); ${max} are allowed. Submit more after midnight UTC.`,
+  );
+}
+
+const limit = (what: string) =>
+  new AppError('open_application_limit', `${what} Wait until the store has decided on some, or withdraw some.`);
+
+const named = ({ id, name }: Pet) => `${name} (id ${id})`;

@@ -1,0 +1,28 @@
+import fastJsonStringify from 'fast-json-stringify';
+import { jsonSchema } from '../../platform/http/schemas.ts';
+import {
+  ApplicantSchema,
+  type Application,
+  ApplicationEventSchema,
+  ApplicationSchema,
+  ApplicationStatusSchema,
+} from './application-schemas.ts';
+
+const referenced = { ApplicationStatus: jsonSchema(ApplicationStatusSchema), Applicant: jsonSchema(ApplicantSchema) };
+const withNote = fastJsonStringify(jsonSchema(ApplicationSchema), { schema: referenced });
+
+/** Serializes an application for a response. The same text is stored for retries. Only staff see the note. */
+export const applicationJson = ({ note, ...application }: Application, isStaff: boolean): string =>
+  withNote(isStaff ? { ...application, note } : application);
+
+/** Adds the address of the adopter's page to such a text: no stored response may contain it. */
+export function withStatusUrl(json: string, urlOf: ((id: bigint) => string) | undefined): string {
+  const [, id] = /^{"id":(\d+),/.exec(json) ?? [];
+  if (id === undefined) throw new Error('an application does not begin with its id');
+  return urlOf ? `${json.slice(0, -1)},"statusUrl":${JSON.stringify(urlOf(BigInt(id)))}}` : json;
+}
+
+/** Serializes an application for an event. The schema has no field for the adopter, so that no adopter's data can leak into events. */
+export const applicationEventJson: (application: Application) => string = fastJsonStringify(jsonSchema(ApplicationEventSchema), {
+  schema: { ApplicationStatus: referenced.ApplicationStatus },
+});

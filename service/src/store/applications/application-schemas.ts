@@ -1,0 +1,175 @@
+import { type Static, Type } from 'typebox';
+import { EventSchema } from '../../changes/events/event-schemas.ts';
+import { applicationStates, applicationStatuses, closedReasonNames, closedReasons } from '../../domain/application-states.ts';
+import { controls, reorderings } from '../../platform/characters.ts';
+import { closedBody } from '../../platform/http/closed-body.ts';
+import { EmailText } from '../../platform/http/email-text.ts';
+import { pageQuery } from '../../platform/http/paging.ts';
+import { Int64, Int64OrNull, PlainName, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
+
+const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
+
+export const ApplicationStatusSchema = StringEnum(applicationStatuses, {
+  $id: 'ApplicationStatus',
+  description: `The status of the application. ${applicationStatuses.map((status) => `${status}: ${applicationStates[status].meaning}`).join(' ')}`,
+});
+
+const visibleTo = "Visible only to the client that submitted the application, to the store, and to the shelter's staff.";
+const ada = { name: 'Ada Lovelace', email: 'ada@example.org', phone: '+43 1 555 01 23' };
+const phoneLengthMax = 40;
+/** In characters. */
+export const textLengthMax = 2_000;
+
+const NewApplicantSchema = Type.Object(
+  {
+    name: PlainName("The adopter's name.", [ada.name]),
+    email: EmailText("The adopter's e-mail address.", ada.email),
+    phone: Type.Optional(
+      Type.String({
+        description: "The adopter's telephone number.",
+        maxLength: phoneLengthMax,
+        pattern: `^[^${controls}${reorderings}]*$`,
+        'x-must-not-contain': controls + reorderings,
+        'x-must-be': `a string of at most ${phoneLengthMax} characters, without control characters, lone surrogates or bidirectional overrides`,
+        examples: [ada.phone],
+      }),
+    ),
+  },
+  { description: visibleTo, examples: [ada] },
+);
+
+export const NewApplicationSchema = closedBody(
+  Type.Object(
+    {
+      petId: Int64({ description: 'The animal that the adopter asks for.', examples: [1] }),
+      adopter: NewApplicantSchema,
+      confirmed: Type.Optional(
+        Type.Boolean({
+          description:
+            "For staff who enter an application at the desk: the address needs no confirmation. Only keys that may decide on the animal's applications may set it to true.",
+        }),
+      ),
+    },
+    { $id: 'NewApplication', examples: [{ petId: 1, adopter: ada }] },
+  ),
+);
+export type NewApplication = Static<typeof NewApplicationSchema>;
+
+/** Without constraints: adopters that were stored under earlier rules are still shown. */
+const ApplicantSchema = Type.Object(
+  {
+    name: Type.String({ description: "The adopter's name.", examples: [ada.name] }),
+    email: Type.String({ description: "The adopter's e-mail address.", examples: [ada.email] }),
+    phone: Type.Union([Type.String({ description: "The adopter's telephone number.", examples: [ada.phone] }), Type.Null()]),
+  },
+  { $id: 'Applicant', description: visibleTo, examples: [ada] },
+);
+
+const AnswerSchema = Type.Object({
+  question: Type.String({ description: 'The id of the question.', examples: ['garden'] }),
+  text: Type.String({ description: 'The question as it was asked.', examples: ['Do you have a garden?'] }),
+  answer: Type.Union([Type.String(), Type.Boolean(), Type.Array(Type.String())]),
+});
+
+const inEvents = {
+  id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
+  petId: Int64({ description: 'The animal that the adopter asks for.', examples: [1] }),
+  shelterId: Int64({ description: "The animal's shelter, or the one that decided if the animal was moved afterwards.", examples: [1] }),
+  status: Ref(ApplicationStatusSchema),
+  closedReason: Type.Union([
+    StringEnum(closedReasonNames, {
+      description: `Why a closed application was closed. ${closedReasonNames.map((name) => `${name}: ${closedReasons[name].meaning}`).join(' ')}`,
+    }),
+    Type.Null({ description: 'It is not closed.' }),
+  ]),
+  orderId: Int64OrNull({ description: 'The last order that was placed for it; null: it was not accepted so far.', examples: [1] }),
+  createdAt: Time('When it was sent.'),
+  updatedAt: Time('When its status last changed.'),
+};
+
+export const ApplicationSchema = Type.Object(
+  {
+    ...inEvents,
+    adopter: Type.Union([Ref(ApplicantSchema), Type.Null({ description: "The adopter's data has been erased." })]),
+    answers: Type.Optional(
+      Type.Union([Type.Array(AnswerSchema, { description: 'Left out of lists.' }), Type.Null({ description: 'They have been erased.' })]),
+    ),
+    message: Type.Union([
+      Type.String({ description: 'What staff wrote to the adopter when they declined it.' }),
+      Type.Null({ description: 'Nothing.' }),
+    ]),
+    note: Type.Optional(
+      Type.Union([Type.String({ description: 'A note of staff. Only staff see it.' }), Type.Null({ description: 'There is none.' })]),
+    ),
+    statusUrl: Type.Optional(
+      Type.String({
+        description:
+          'The page on which the adopter sees this application, can withdraw it and can have their data erased. Whoever has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.',
+      }),
+    ),
+  },
+  { $id: 'Application' },
+);
+type ApplicationJson = Static<typeof ApplicationSchema>;
+
+/** An application as it is stored. */
+export interface Application extends Omit<ApplicationJson, 'note' | 'statusUrl' | 'answers'> {
+  readonly clientId: bigint;
+  readonly note: string | null;
+  /** Null: erased. Undefined: not read. */
+  readonly answers?: ApplicationJson['answers'];
+  /** Whether its adopter is told by e-mail. */
+  readonly isMailed: boolean;
+}
+
+export const ApplicationEventSchema = Type.Object(inEvents, {
+  $id: 'ApplicationInEvent',
+  description: "An application without the adopter's data, which no event contains.",
+});
+
+const ApplicationEventEnvelopeSchema = EventSchema('application', {
+  what: 'What happened to the application.',
+  data: { application: Ref(ApplicationEventSchema) },
+  description: "Sent to the client that submitted the application, to the store, and to the animal's shelter.",
+});
+
+export const ApplicationNoteSchema = closedBody(
+  Type.Object(
+    {
+      note: Type.Union([PlainText('A note for staff.', ['Has a garden.'], textLengthMax), Type.Null()], {
+        'x-must-be': `a string of at most ${textLengthMax.toLocaleString('en')} characters, or null`,
+      }),
+    },
+    { $id: 'ApplicationNote', examples: [{ note: 'Has a garden.' }] },
+  ),
+  ApplicationSchema,
+);
+
+export const DeclineSchema = closedBody(
+  Type.Object(
+    { message: Type.Optional(PlainText('What the adopter is told.', ['Biscuit needs a home without cats.'], textLengthMax)) },
+    { $id: 'ApplicationDecline', examples: [{ message: 'Biscuit needs a home without cats.' }] },
+  ),
+);
+
+export const applicationSchemas = [
+  ApplicationStatusSchema,
+  ApplicantSchema,
+  NewApplicationSchema,
+  ApplicationSchema,
+  ApplicationNoteSchema,
+  DeclineSchema,
+  ApplicationEventSchema,
+  ApplicationEventEnvelopeSchema,
+];
+export { ApplicantSchema };
+
+export const ListApplicationsQuery = Type.Object(
+  {
+    ...pageQuery('applications'),
+    petId: Type.Optional(Int64({ description: 'Only applications for this animal.' })),
+    shelterId: Type.Optional(Int64({ description: 'Only applications to this shelter.' })),
+    status: Type.Optional(StringEnum(applicationStatuses, { description: 'Only applications with this status.' })),
+  },
+  { additionalProperties: false },
+);

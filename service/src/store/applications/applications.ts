@@ -1,0 +1,189 @@
+import { type Actor, theService } from '../../domain/actor.ts';
+import {
+  type ApplicationCallerAction,
+  allowsApplicationAction,
+  applicationActions,
+  applicationWriteScopes,
+  isStaffAction,
+  unconfirmed,
+} from '../../domain/application-states.ts';
+import { placing } from '../../domain/order-states.ts';
+import { hasOne } from '../../domain/scopes.ts';
+import { managedOrders, visibilityOf } from '../../domain/visibility.ts';
+import { requireAccess } from '../../partners/admission/access.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { violates } from '../../platform/db/pool.ts';
+import { AppError, type ErrorCode } from '../../platform/errors.ts';
+import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
+import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
+import { lockPet, petNotFound } from '../pets/pets.ts';
+import { explainConflict } from './application-conflicts.ts';
+import { applicationExists, applicationNotFound, notAvailable, requireAnimal } from './application-errors.ts';
+import { type ApplicationReader, findApplication } from './application-queries.ts';
+import { moveAndRecord, type Party } from './application-records.ts';
+import type { Application } from './application-schemas.ts';
+import { MovedMeanwhile } from './moved-meanwhile.ts';
+import { type ApplicationParts, findParts, lockApplication, lockOpenApplications, updateNote } from './transition-queries.ts';
+
+/** The errors of the operations, for the documents. */
+export const applicationErrors = {
+  get: ['application_not_found'],
+  submit: ['pet_not_found', 'pet_not_available', 'application_exists', 'applications_full', 'open_application_limit'],
+  note: ['application_not_found', 'application_state_conflict'],
+  act: ['application_not_found', 'application_state_conflict'],
+  accept: ['application_not_found', 'application_state_conflict', 'pet_not_found', 'pet_not_available'],
+  reopen: ['application_not_found', 'application_state_conflict', 'pet_not_found', 'application_exists', 'pet_not_available'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+
+/** Whose applications an actor sees. */
+export function readerOf(actor: Actor): ApplicationReader {
+  const visibility = visibilityOf(actor);
+  return { clientId: actor.clientId, staffOf: visibility === 'all' ? 'all' : visibility.shelterId };
+}
+
+/** Whether the actor decides on an application as staff, and so sees the note. */
+export function isStaffOf(actor: Actor, { shelterId }: Pick<Application, 'shelterId'>): boolean {
+  const managed = managedOrders(actor);
+  return managed === 'all' || managed.shelterId === shelterId;
+}
+
+export async function getApplication(db: Db, actor: Actor, id: bigint): Promise<Application> {
+  const application = await findApplication(db, readerOf(actor), id);
+  if (!application) throw applicationNotFound(String(id));
+  return application;
+}
+
+interface Act {
+  /** What staff write to the adopter when they decline. */
+  readonly message?: string | undefined;
+  readonly orderExpirySeconds: number;
+}
+
+/**
+ * Performs an action on an application, if the table of states allows it. Locks the order if it is accepted, then the animal, then the
+ * application. If it has become accepted in between, throws MovedMeanwhile: run it again in a new transaction.
+ */
+export async function actOnApplication(
+  tx: CatalogueTransaction,
+  id: bigint,
+  name: ApplicationCallerAction,
+  actor: Actor,
+  act: Act,
+): Promise<Application> {
+  const seen = await getApplication(tx, actor, id);
+  const { answers } = seen;
+  const party = partyOf(actor, seen);
+  if (isStaffAction(name)) requireAccess(actor, 'manageOrders', seen);
+  else requireOwnOrManaged(actor, seen);
+  if (name === 'withdraw' && seen.status === 'accepted') return { ...(await withdrawAccepted(tx, seen, party, actor)), answers };
+  const pet = (await lockPet(tx, seen.petId))?.pet;
+  const application = await lockAndCheck(tx, id, name);
+  if (name === 'accept') {
+    if (!pet) throw petNotFound(String(application.petId));
+    if (pet.status !== placing.pet.from) throw notAvailable(pet);
+    const order = await placeApprovedOrder(tx, orderOf(application), actor, { expiresInSeconds: act.orderExpirySeconds });
+    return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
+  }
+  if (name === 'reopen') requireAnimal(pet, seen.petId);
+  try {
+    return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
+  } catch (error) {
+    if (name === 'reopen' && violates(error, 'applications_one_open')) throw applicationExists(pet, undefined, error);
+    throw error;
+  }
+}
+
+/** The adopter withdraws an application on its page. */
+export async function withdrawByAdopter(tx: CatalogueTransaction, id: bigint): Promise<Application> {
+  const found = await findParts(tx, id);
+  if (!found) throw applicationNotFound(String(id));
+  const party: Party = { clientId: null, keyId: null, by: 'adopter' };
+  if (found.status === 'accepted') return withdrawAccepted(tx, { ...found, id }, party, theService);
+  await lockPet(tx, found.petId);
+  return one(await moveAndRecord(tx, party, [await lockAndCheck(tx, id, 'withdraw')], ending('withdraw')));
+}
+
+/** Cancels the order of an accepted application, which locks the order and then the animal. */
+async function withdrawAccepted(
+  tx: CatalogueTransaction,
+  { id, orderId }: Pick<ApplicationParts, 'orderId'> & { id: bigint },
+  party: Party,
+  actor: Actor,
+): Promise<Application> {
+  if (orderId === null) throw new Error(`application ${id} is accepted without an order`);
+  let withdrawn: Application[] = [];
+  const withdraw = async (tx: Transaction, petId: bigint) => {
+    const own = (await lockOpenApplications(tx, petId)).filter((application) => application.id === id);
+    withdrawn = await moveAndRecord(tx, party, own, ending('withdraw'));
+  };
+  try {
+    await actOnOrder(tx, orderId, 'cancel', actor, withdraw);
+  } catch (error) {
+    // The order has ended since, and the application with it.
+    if (error instanceof AppError && error.code === 'order_state_conflict') throw new MovedMeanwhile();
+    throw error;
+  }
+  return one(withdrawn);
+}
+
+/** Sets the note of staff; null removes it. */
+export async function setNote(tx: Transaction, id: bigint, note: string | null, actor: Actor): Promise<Application> {
+  const seen = await getApplication(tx, actor, id);
+  requireAccess(actor, 'manageOrders', seen);
+  await lockPet(tx, seen.petId);
+  const application = await lockApplication(tx, id);
+  if (!application) throw applicationNotFound(String(id));
+  // An animal that was moved has taken it to another shelter.
+  requireAccess(actor, 'manageOrders', application);
+  // Adopters' data that staff have added would outlive its erasure.
+  if (application.adopter === null)
+    throw new AppError('application_state_conflict', `The adopter's data was erased from application ${id}, so it can't have a note.`);
+  return { ...(application.note === note ? application : await updateNote(tx, id, note)), answers: seen.answers };
+}
+
+async function lockAndCheck(tx: Transaction, id: bigint, name: ApplicationCallerAction): Promise<Application> {
+  const application = await lockApplication(tx, id);
+  if (!application) throw applicationNotFound(String(id));
+  if (name === 'withdraw' && application.status === 'accepted') throw new MovedMeanwhile();
+  if (!allowsApplicationAction(application.status, name)) throw conflict(application, name);
+  // An erased one has nobody to choose.
+  if (application.adopter === null) {
+    throw new AppError(
+      'application_state_conflict',
+      `The adopter's data was erased from application ${id}, so it can't be ${applicationActions[name].done}.`,
+    );
+  }
+  return application;
+}
+
+const ending = (name: ApplicationCallerAction) => ({ to: applicationActions[name].to, why: applicationActions[name].done });
+
+const orderOf = ({ id, petId, clientId, adopter }: Application) => {
+  if (!adopter) throw new Error(`application ${id} is open without an adopter`);
+  return { petId, clientId, applicationId: id, adopter: { name: adopter.name, email: adopter.email } };
+};
+
+const partyOf = (actor: Actor, application: Application): Party => ({
+  clientId: actor.clientId,
+  keyId: actor.keyId,
+  by: isStaffOf(actor, application) ? 'staff' : 'client',
+});
+
+/** A key may withdraw what its client has submitted if it may submit; staff, what they may decide on. */
+function requireOwnOrManaged(actor: Actor, application: Application): void {
+  const isOwn = actor.clientId !== null && actor.clientId === application.clientId;
+  if (!(isOwn && hasOne(actor.scopes, applicationWriteScopes))) requireAccess(actor, 'manageOrders', application);
+}
+
+function one([application]: readonly Application[]): Application {
+  if (!application) throw new MovedMeanwhile();
+  return application;
+}
+
+const conflict = ({ id, status }: Pick<Application, 'id' | 'status'>, name: ApplicationCallerAction) =>
+  new AppError(
+    'application_state_conflict',
+    status === unconfirmed
+      ? `Application ${id} is unconfirmed: nobody sees it before the adopter has confirmed it, and otherwise it is deleted after three days.`
+      : explainConflict(id, status, name),
+  );

@@ -1,0 +1,111 @@
+import type { Actor } from '../../domain/actor.ts';
+import { applicationActions, unconfirmed } from '../../domain/application-states.ts';
+import { normalizeEmail } from '../../domain/email-addresses.ts';
+import { requireAccess } from '../../partners/admission/access.ts';
+import type { Bounds } from '../../partners/rate-limit/plans.ts';
+import type { Transaction } from '../../platform/db/handles.ts';
+import { findPet, lockPet } from '../pets/pets.ts';
+import {
+  applicationExists,
+  applicationNotFound,
+  applicationsFull,
+  findExceeded,
+  requireAnimal,
+  tooManyOfAdopter,
+} from './application-errors.ts';
+import { moveAndRecord, recordSubmission } from './application-records.ts';
+import type { Application, NewApplication } from './application-schemas.ts';
+import {
+  countConfirmation,
+  countOfClient,
+  countOfPet,
+  findOpenOfAdopter,
+  findParts,
+  insertApplication,
+  lockApplication,
+  lockSubmissions,
+} from './transition-queries.ts';
+
+interface Terms {
+  readonly clientId: bigint;
+  readonly bounds: Bounds;
+  /** Whether adopters are told by e-mail, and asked to confirm their address. */
+  readonly mails: boolean;
+}
+
+/**
+ * Submits an application of a client, whose bounds hold also for concurrent requests. Locks the client's submissions, then the animal.
+ * If the adopter has to confirm the address first, nothing that happens here depends on that address: otherwise a partner could find out
+ * who has applied.
+ */
+export async function submitApplication(tx: Transaction, given: NewApplication, actor: Actor, terms: Terms): Promise<Application> {
+  const { petId, adopter, confirmed = false } = given;
+  const { clientId, bounds, mails } = terms;
+  const asks = mails && !confirmed;
+  const application = {
+    clientId,
+    petId,
+    isMailed: mails,
+    adopter,
+    address: normalizeEmail(adopter.email),
+    answers: '[]',
+  };
+  await lockSubmissions(tx, clientId);
+  const exceeded = findExceeded(await countOfClient(tx, clientId, bounds.openApplications), bounds, asks);
+  if (asks) {
+    const pet = await findPet(tx, petId);
+    requireAnimal(pet, petId);
+    const counts = await countOfPet(tx, petId);
+    if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+    if (exceeded) throw exceeded;
+    await countConfirmation(tx, clientId);
+    return insertApplication(tx, { ...application, status: unconfirmed });
+  }
+  const locked = await lockPet(tx, petId);
+  if (confirmed && locked) requireAccess(actor, 'manageOrders', { petId, shelterId: locked.shelterId });
+  await requireRoom(tx, { petId, clientId, address: application.address }, bounds, locked?.pet);
+  if (exceeded) throw exceeded;
+  const submitted = await insertApplication(tx, { ...application, status: applicationActions.confirm.to });
+  await recordSubmission(tx, { clientId: actor.clientId, keyId: actor.keyId, by: confirmed ? 'staff' : 'client' }, submitted);
+  return submitted;
+}
+
+/** The adopter has confirmed the address. Throws what forbids the application now. */
+export async function confirmByAdopter(
+  tx: Transaction,
+  id: bigint,
+  readBounds: (tx: Transaction, clientId: bigint) => Promise<Bounds>,
+): Promise<Application> {
+  const found = await findParts(tx, id);
+  if (!found) throw applicationNotFound(String(id));
+  const { petId, clientId, address } = found;
+  await lockSubmissions(tx, clientId);
+  const locked = await lockPet(tx, petId);
+  const application = await lockApplication(tx, id);
+  if (!application) throw applicationNotFound(String(id));
+  // Confirmed before: a reader may press the button twice.
+  if (application.status !== unconfirmed || address === null) return application;
+  const bounds = await readBounds(tx, clientId);
+  await requireRoom(tx, { petId, clientId, address }, bounds, locked?.pet);
+  const exceeded = findExceeded(await countOfClient(tx, clientId, bounds.openApplications), bounds, false);
+  if (exceeded) throw exceeded;
+  const { to, done } = applicationActions.confirm;
+  const [submitted] = await moveAndRecord(tx, { clientId: null, keyId: null, by: 'adopter' }, [application], { to, why: done });
+  if (!submitted) throw new Error('a locked application does not exist');
+  return submitted;
+}
+
+/** Throws unless the animal may be applied for, by this adopter too. The animal is locked. */
+async function requireRoom(
+  tx: Transaction,
+  of: { readonly petId: bigint; readonly clientId: bigint; readonly address: string },
+  bounds: Bounds,
+  pet: Parameters<typeof requireAnimal>[0],
+): Promise<void> {
+  requireAnimal(pet, of.petId);
+  const ofAdopter = await findOpenOfAdopter(tx, of);
+  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet);
+  if (ofAdopter.open >= bounds.openApplicationsOfAdopter) throw tooManyOfAdopter(ofAdopter.open, bounds);
+  const counts = await countOfPet(tx, of.petId);
+  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+}

@@ -1,0 +1,271 @@
+import type { Author } from '../../domain/actor.ts';
+import {
+  type ApplicationParty,
+  type ApplicationStatus,
+  type ClosedReason,
+  openApplicationStatuses,
+} from '../../domain/application-states.ts';
+import type { OrderStatus } from '../../domain/order-states.ts';
+import { type PetStatus, removed } from '../../domain/pet-statuses.ts';
+import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
+import { applicationColumns, columnsWithoutAnswers } from './application-queries.ts';
+import type { Application } from './application-schemas.ts';
+
+export interface ApplicationToInsert {
+  readonly clientId: bigint;
+  readonly petId: bigint;
+  readonly status: ApplicationStatus;
+  readonly isMailed: boolean;
+  readonly adopter: { readonly name: string; readonly email: string; readonly phone?: string | undefined };
+  /** The e-mail address, normalized. */
+  readonly address: string;
+  /** JSON. */
+  readonly answers: string;
+}
+
+/** The animal is locked against a move until the transaction ends. It must exist. */
+export async function insertApplication(tx: Transaction, given: ApplicationToInsert): Promise<Application> {
+  const { rows } = await tx.query<Application>({
+    name: 'insert-application',
+    text: `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, adopter_name, adopter_email, adopter_phone, adopter_address, answers)
+      select $1, id, shelter_id, $3, $4, $5, $6, $7, $8, $9 from pets where id = $2 for key share returning ${applicationColumns}`,
+    values: [
+      given.clientId,
+      given.petId,
+      given.status,
+      given.isMailed,
+      given.adopter.name,
+      given.adopter.email,
+      given.adopter.phone || null,
+      given.address,
+      given.answers,
+    ],
+  });
+  const [inserted] = rows;
+  if (!inserted) throw new Error('the animal of an application does not exist');
+  return inserted;
+}
+
+/** What an act needs to know before it locks anything. */
+export interface ApplicationParts {
+  readonly petId: bigint;
+  readonly clientId: bigint;
+  readonly orderId: bigint | null;
+  readonly status: ApplicationStatus;
+  readonly address: string | null;
+}
+
+export async function findParts(tx: Transaction, id: bigint): Promise<ApplicationParts | undefined> {
+  const { rows } = await tx.query<ApplicationParts>({
+    name: 'parts-of-application',
+    text: `select pet_id as "petId", client_id as "clientId", order_id as "orderId", status, adopter_address as address
+      from applications where id = $1`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** Requires the animal's lock: every change of an application takes that first, so that two can't deadlock. */
+export async function lockApplication(tx: Transaction, id: bigint): Promise<Application | undefined> {
+  const { rows } = await tx.query<Application>({
+    name: 'lock-application',
+    text: `select ${columnsWithoutAnswers} from applications where id = $1 for update`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** An open application with what it follows. */
+export interface OpenApplication extends Application {
+  readonly orderStatus: OrderStatus | null;
+  readonly petStatus: PetStatus | typeof removed;
+}
+
+/** The open applications of a locked animal, in order of id. */
+export async function lockOpenApplications(tx: Transaction, petId: bigint): Promise<OpenApplication[]> {
+  const { rows } = await tx.query<OpenApplication>({
+    name: 'lock-open-applications',
+    text: `select ${columnsWithoutAnswers}, (select status from orders where orders.id = order_id) as "orderStatus",
+        (select case when removed_at is null then status::text else '${removed}' end from pets where pets.id = $1) as "petStatus"
+      from applications where pet_id = $1 and status = any($2::application_status[]) order by id for update`,
+    values: [petId, openApplicationStatuses],
+  });
+  return rows;
+}
+
+export interface Move {
+  readonly to: ApplicationStatus;
+  readonly closedReason: ClosedReason | null;
+  readonly message: string | null;
+  /** Undefined: as it was. */
+  readonly orderId: bigint | undefined;
+}
+
+/** Changes the status of locked applications. In order of id. */
+export async function moveApplications(tx: Transaction, ids: readonly bigint[], move: Move): Promise<Application[]> {
+  const { rows } = await tx.query<Application>({
+    name: 'move-applications',
+    text: `update applications set status = $2, closed_reason = $3, message = $4, order_id = coalesce($5, order_id), updated_at = now(), acted_at = now()
+      where id = any($1::bigint[]) returning ${columnsWithoutAnswers}`,
+    values: [ids, move.to, move.closedReason, move.message, move.orderId ?? null],
+  });
+  return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+export interface ApplicationTransition {
+  readonly id: bigint;
+  readonly orderId: bigint | null;
+  readonly from: ApplicationStatus | null;
+  readonly to: ApplicationStatus;
+  /** For people. Never what an adopter or staff have written. */
+  readonly why: string;
+}
+
+/** Inserts any number of rows with one statement, in the given order. */
+export async function insertApplicationTransitions(
+  tx: Transaction,
+  { clientId, keyId }: Author,
+  by: ApplicationParty,
+  transitions: readonly ApplicationTransition[],
+): Promise<void> {
+  await tx.query({
+    name: 'insert-application-transitions',
+    text: `insert into application_history (client_id, key_id, by, application_id, order_id, from_status, to_status, why)
+      select $1, $2, $3, application_id, order_id, from_status, to_status, why
+      from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+        with ordinality as row (application_id, order_id, from_status, to_status, why, n) order by n`,
+    values: [
+      clientId,
+      keyId,
+      by,
+      transitions.map(({ id }) => id),
+      transitions.map(({ orderId }) => orderId),
+      transitions.map(({ from }) => from),
+      transitions.map(({ to }) => to),
+      transitions.map(({ why }) => why),
+    ],
+  });
+}
+
+/** Null removes the note. */
+export async function updateNote(tx: Transaction, id: bigint, note: string | null): Promise<Application> {
+  const { rows } = await tx.query<Application>({
+    name: 'update-application-note',
+    text: `update applications set note = $2, acted_at = now() where id = $1 returning ${columnsWithoutAnswers}`,
+    values: [id, note],
+  });
+  const [updated] = rows;
+  if (!updated) throw new Error('a locked application does not exist');
+  return updated;
+}
+
+/** Serializes the submissions of a client, so that its counts are exact. The blank keeps the name apart from Idempotency-Keys. */
+export const submissionsLock = (clientId: bigint): AdvisoryLock => ({ name: 'open applications', of: clientId });
+
+export interface ApplicationCounts {
+  readonly open: number;
+  readonly unconfirmed: number;
+  readonly confirmations: number;
+}
+
+/** Takes the lock, then counts in a later snapshot. */
+export async function lockSubmissions(tx: Transaction, clientId: bigint): Promise<void> {
+  const { name, of } = submissionsLock(clientId);
+  await tx.query({ name: 'lock-submissions', text: 'select pg_advisory_xact_lock(hashtextextended($1, $2))', values: [name, of] });
+}
+
+/** Counted up to one limit for all, since a client may have many. Requires the lock. */
+export async function countOfClient(tx: Transaction, clientId: bigint, limit: number): Promise<ApplicationCounts> {
+  const { rows } = await tx.query<{ open: bigint; unconfirmed: bigint; confirmations: bigint }>({
+    name: 'count-applications-of-client',
+    text: `select
+      (select count(*) from (select from applications where client_id = $1 and status = any($2::application_status[]) limit $3) as open) as open,
+      (select count(*) from (select from applications where client_id = $1 and status = 'unconfirmed' limit $3) as unconfirmed) as unconfirmed,
+      coalesce((select count from application_confirmations where client_id = $1 and day = (now() at time zone 'utc')::date), 0) as confirmations`,
+    values: [clientId, openApplicationStatuses, limit],
+  });
+  const [row] = rows;
+  return { open: Number(row?.open ?? 0), unconfirmed: Number(row?.unconfirmed ?? 0), confirmations: Number(row?.confirmations ?? 0) };
+}
+
+export async function countConfirmation(tx: Transaction, clientId: bigint): Promise<void> {
+  await tx.query({
+    name: 'count-confirmation',
+    text: `insert into application_confirmations as counted (client_id, day, count) values ($1, (now() at time zone 'utc')::date, 1)
+      on conflict (client_id) do update set day = excluded.day, count = case when counted.day = excluded.day then counted.count + 1 else 1 end`,
+    values: [clientId],
+  });
+}
+
+/** Of an adopter with a client: how many applications are open, and the one for this animal. Requires the client's lock. */
+export async function findOpenOfAdopter(
+  tx: Transaction,
+  { clientId, address, petId }: { clientId: bigint; address: string; petId: bigint },
+): Promise<{ open: number; forPet: bigint | null }> {
+  const { rows } = await tx.query<{ open: bigint; forPet: bigint | null }>({
+    name: 'open-applications-of-adopter',
+    text: `select count(*) as open, min(id) filter (where pet_id = $3) as "forPet" from applications
+      where client_id = $1 and adopter_address = $2 and status in ('submitted', 'reviewing', 'accepted')`,
+    values: [clientId, address, petId],
+  });
+  return { open: Number(rows[0]?.open ?? 0), forPet: rows[0]?.forPet ?? null };
+}
+
+/** How many open applications an animal has, and how many its shelter takes. Exact if the animal is locked. */
+export async function countOfPet(db: Db, petId: bigint): Promise<{ open: number; max: number }> {
+  const { rows } = await db.query<{ open: bigint; max: bigint }>({
+    name: 'count-applications-of-pet',
+    text: `select (select count(*) from applications where pet_id = $1 and status = any($2::application_status[])) as open, 100 as max`,
+    values: [petId, openApplicationStatuses],
+  });
+  return { open: Number(rows[0]?.open ?? 0), max: Number(rows[0]?.max ?? 0) };
+}
+
+/** A batch of applications that nobody has done anything about for `days`, oldest first. */
+export async function selectUnanswered(db: Db, days: number, limit: number): Promise<Array<{ id: bigint; petId: bigint }>> {
+  const { rows } = await db.query<{ id: bigint; petId: bigint }>({
+    name: 'unanswered-applications',
+    text: `select id, pet_id as "petId" from applications
+      where status in ('submitted', 'reviewing') and acted_at <= now() - make_interval(days => $1) order by acted_at limit $2`,
+    values: [days, limit],
+  });
+  return rows;
+}
+
+/** Of locked applications, those that nobody has done anything about for `days`. */
+export async function lockUnanswered(tx: Transaction, ids: readonly bigint[], days: number): Promise<Application[]> {
+  const { rows } = await tx.query<Application>({
+    name: 'lock-unanswered-applications',
+    text: `select ${columnsWithoutAnswers} from applications where id = any($1::bigint[])
+      and status in ('submitted', 'reviewing') and acted_at <= now() - make_interval(days => $2) order by id for update`,
+    values: [ids, days],
+  });
+  return rows;
+}
+
+/** Deletes a batch of applications that were not confirmed in time. They have no history. */
+export async function deleteUnconfirmed(tx: Transaction, hours: number, limit: number): Promise<bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    name: 'delete-unconfirmed-applications',
+    text: `with old as materialized (select id from applications where status = 'unconfirmed' and created_at <= now() - make_interval(hours => $1)
+        order by created_at limit $2 for update skip locked)
+      delete from applications where id in (select id from old) returning id`,
+    values: [hours, limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Animals whose applications a process of the release before has left behind. */
+export async function selectUnsettled(db: Db, limit: number): Promise<bigint[]> {
+  const { rows } = await db.query<{ petId: bigint }>({
+    name: 'unsettled-applications',
+    text: 'select pet_id as "petId" from unsettled_applications order by pet_id limit $1',
+    values: [limit],
+  });
+  return rows.map(({ petId }) => petId);
+}
+
+/** Requires the animal's lock, so that what is noted later is not deleted. */
+export async function deleteUnsettled(tx: Transaction, petId: bigint): Promise<void> {
+  await tx.query({ name: 'delete-unsettled-applications', text: 'delete from unsettled_applications where pet_id = $1', values: [petId] });
+}
