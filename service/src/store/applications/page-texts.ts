@@ -37,7 +37,13 @@ export interface PageTexts {
   readonly sentAt: string;
   readonly statusSince: string;
   readonly messageLabel: string;
-  readonly contact: { readonly title: string; readonly email: string; readonly phone: string; readonly address: string; readonly website: string };
+  readonly contact: {
+    readonly title: string;
+    readonly email: string;
+    readonly phone: string;
+    readonly address: string;
+    readonly website: string;
+  };
   readonly confirm: Question & { readonly notYou: Message };
   readonly obstacles: Readonly<Record<'unavailable' | 'exists' | 'tooMany' | 'full', Message>>;
   readonly withdraw: Question & { readonly link: string; readonly reserved: string };
@@ -191,7 +197,10 @@ const en: PageTexts = {
     title: 'This link leads nowhere',
     text: 'Maybe a part of it is missing: open it from the e-mail again, or copy all of it. Maybe the application was deleted: that happens after three days if it was not confirmed.',
   },
-  tooManyRequests: { title: 'Please wait a moment', text: 'Too many pages were opened from your connection to the internet. Try again in {seconds} seconds.' },
+  tooManyRequests: {
+    title: 'Please wait a moment',
+    text: 'Too many pages were opened from your connection to the internet. Try again in {seconds} seconds.',
+  },
   notSupported: { title: 'That is not possible here', text: 'Open the link from the e-mail again.' },
   fromElsewhere: {
     title: 'Please confirm that here',
