@@ -17,6 +17,7 @@ import {
   findPet,
   insertPet,
   lockAndMovePet,
+  lockFreePetRows,
   lockPet,
   lockPetRows,
   markPetRemoved,
@@ -27,7 +28,7 @@ import {
 } from './pet-queries.ts';
 import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
-export { findPet, lockPet, lockPetRows, readShelterId, updateShelterId };
+export { findPet, lockFreePetRows, lockPet, lockPetRows, readShelterId, updateShelterId };
 
 type Categories = 'open' | 'closed';
 
