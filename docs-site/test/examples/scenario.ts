@@ -1,6 +1,6 @@
 // What happens in a small store over a week. Every operation of the API is called once by a shown step.
 
-import { eraseAdopterOf } from '../../../service/src/store/orders/adopters.ts';
+import { eraseOrderAndApplicant } from '../../../service/src/store/applications/applicants.ts';
 import { expireDueOrders } from '../../../service/src/store/orders/orders.ts';
 import { addPet } from '../../../service/test/adoption-steps.ts';
 import { executeAsOwner } from '../../../service/test/databases.ts';
@@ -204,7 +204,7 @@ export const scenario: readonly Step[] = [
   {
     at: '2026-11-22T11:15:48.637Z',
     prepare: async ({ store }) => {
-      await eraseAdopterOf(store.dependencies.db, () => true, 2n);
+      await eraseOrderAndApplicant(store.dependencies.db, () => true, 2n);
       await publishAll(store);
     },
   },

@@ -57,8 +57,9 @@ export const cancelAdopterMail = (tx: Transaction, ids: readonly bigint[]): Prom
   cancelMail(tx, { kinds: adopterKinds, subjectIds: ids });
 
 /** After the commit of that: waits until no message to them begins any more, some seconds at most. */
-export const awaitAdopterMail = (db: Db, ids: readonly bigint[]): Promise<void> =>
-  awaitMailInFlight(db, { kinds: adopterKinds, subjectIds: ids });
+export async function awaitAdopterMail(db: Db, ids: readonly bigint[]): Promise<void> {
+  if (ids.length > 0) await awaitMailInFlight(db, { kinds: adopterKinds, subjectIds: ids });
+}
 
 /** Messages to adopters that could not be delivered. Adopters' data: for staff. */
 export const findAdopterMailFailures = (db: Db, ids: readonly bigint[]): Promise<MailFailure[]> =>

@@ -153,6 +153,15 @@ export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Prom
   await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
 }
 
+/** The same without waiting: returns those that no other transaction has locked. */
+export async function lockFreePetRows(tx: Transaction, ids: readonly bigint[]): Promise<bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    text: 'select id from pets where id = any($1::bigint[]) order by id for update skip locked',
+    values: [ids],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Inserts the animal, its first history row and its event in one statement. Returns undefined, and stores nothing, if the category
  * does not exist. If the category is deleted concurrently, the foreign key may reject the statement instead.

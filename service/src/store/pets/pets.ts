@@ -19,6 +19,7 @@ import {
   findPetToOrder,
   insertPet,
   lockAndMovePet,
+  lockFreePetRows,
   lockPet,
   lockPetRows,
   markPetRemoved,
@@ -30,7 +31,7 @@ import {
 } from './pet-queries.ts';
 import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
-export { findPet, findPetToOrder, lockPet, lockPetRows, type PetToOrder, readShelterId, updateShelterId };
+export { findPet, findPetToOrder, lockFreePetRows, lockPet, lockPetRows, type PetToOrder, readShelterId, updateShelterId };
 
 type Categories = 'open' | 'closed';
 
