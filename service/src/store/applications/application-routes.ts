@@ -10,13 +10,14 @@ import { hasOne, scopesThat } from '../../domain/scopes.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, operation, page, read, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { IdempotentResponse } from '../../partners/idempotency/idempotency.ts';
-import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
+import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import type { Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
+import { RushGate } from '../pets/rush-gate.ts';
 import { applicationNotFound } from './application-errors.ts';
 import { applicationJson, withStatusUrl } from './application-json.ts';
 import { selectApplications } from './application-queries.ts';
@@ -30,7 +31,7 @@ import {
 } from './application-schemas.ts';
 import { actOnApplication, applicationErrors, getApplication, isStaffOf, readerOf, setNote } from './applications.ts';
 import { rerunning } from './moved-meanwhile.ts';
-import { submitApplication } from './submissions.ts';
+import { findRejection, submitApplication } from './submissions.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -48,6 +49,7 @@ const readApplicationId = idReader(applicationNotFound);
 
 export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config }: Parts): void {
   const acts = rerunning(catalogue);
+  const gate = new RushGate(db, { what: 'applications', findRejection: (petId) => findRejection(db, petId) });
   const jsonOf = (application: Application, request: FastifyRequest) =>
     applicationJson(application, isStaffOf(callerOf(request), application));
   const response = (application: Application, request: FastifyRequest, status: 200 | 201): IdempotentResponse => ({
@@ -105,8 +107,15 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     (request, reply) => {
       const caller = callerOf(request);
       const terms = { clientId: caller.clientId, bounds: caller.bounds, mails: config.mails };
+      const { petId, confirmed } = request.body;
+      // An unconfirmed one takes no lock on the animal.
+      const asks = config.mails && !confirmed;
+      const key = readIdempotencyKey(request.headers['idempotency-key']);
+      const gated: Transactions = {
+        transaction: (work, clientId) => gate.run({ petId, clientId: caller.clientId, key }, () => db.transaction(work, clientId)),
+      };
       const submit = async (tx: Transaction) => response(await submitApplication(tx, request.body, caller, terms), request, 201);
-      return respondOnce(db, request, reply, submit, { complete: (body) => withStatusUrl(body, urlsFor(request, caller)) });
+      return respondOnce(asks ? db : gated, request, reply, submit, { complete: (body) => withStatusUrl(body, urlsFor(request, caller)) });
     },
   );
 

@@ -3,7 +3,9 @@ import { applicationActions, unconfirmed } from '../../domain/application-states
 import { normalizeEmail } from '../../domain/email-addresses.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Bounds } from '../../partners/rate-limit/plans.ts';
-import type { Transaction } from '../../platform/db/handles.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
 import { findPet, lockPet } from '../pets/pets.ts';
 import {
   applicationExists,
@@ -53,10 +55,7 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
   await lockSubmissions(tx, clientId);
   const exceeded = findExceeded(await countOfClient(tx, clientId, bounds.openApplications), bounds, asks);
   if (asks) {
-    const pet = await findPet(tx, petId);
-    requireAnimal(pet, petId);
-    const counts = await countOfPet(tx, petId);
-    if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+    await requireRoomForAll(tx, await findPet(tx, petId), petId);
     if (exceeded) throw exceeded;
     await countConfirmation(tx, clientId);
     return insertApplication(tx, { ...application, status: unconfirmed });
@@ -95,17 +94,33 @@ export async function confirmByAdopter(
   return submitted;
 }
 
+/** Why nobody can apply for an animal now; undefined: that depends on who applies. */
+export async function findRejection(db: Db, petId: bigint): Promise<AppError | undefined> {
+  try {
+    await requireRoomForAll(db, await findPet(db, petId), petId);
+    return undefined;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
+  requireAnimal(pet, petId);
+  const counts = await countOfPet(db, petId);
+  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+}
+
 /** Throws unless the animal may be applied for, by this adopter too. The animal is locked. */
 async function requireRoom(
   tx: Transaction,
   of: { readonly petId: bigint; readonly clientId: bigint; readonly address: string },
   bounds: Bounds,
-  pet: Parameters<typeof requireAnimal>[0],
+  pet: Pet | undefined,
 ): Promise<void> {
   requireAnimal(pet, of.petId);
   const ofAdopter = await findOpenOfAdopter(tx, of);
   if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet);
   if (ofAdopter.open >= bounds.openApplicationsOfAdopter) throw tooManyOfAdopter(ofAdopter.open, bounds);
-  const counts = await countOfPet(tx, of.petId);
-  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+  await requireRoomForAll(tx, pet, of.petId);
 }

@@ -1,4 +1,4 @@
-import { callerActions, orderActions, scopesFor } from '../../domain/order-states.ts';
+import { callerActions, orderActions, placing, scopesFor } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { visibilityOf } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
@@ -10,8 +10,8 @@ import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
-import type { SettleApplications } from '../pets/pets.ts';
-import { OrderGate } from './order-gate.ts';
+import { findPet, petNotAvailable, petNotFound, type SettleApplications } from '../pets/pets.ts';
+import { RushGate } from '../pets/rush-gate.ts';
 import { orderJson } from './order-json.ts';
 import { selectOrders } from './order-queries.ts';
 import { ListOrdersQuery, NewOrderSchema, OrderSchema } from './order-schemas.ts';
@@ -31,7 +31,14 @@ const orderId = PathIds({ orderId: 'Identifier of the order.' });
 const readOrderId = idReader(orderNotFound);
 
 export function orderRoutes(api: Api, { db, catalogue, settleApplications, config }: Parts): void {
-  const gate = new OrderGate(db);
+  const gate = new RushGate(db, {
+    what: 'orders',
+    findRejection: async (petId) => {
+      const pet = await findPet(db, petId);
+      if (pet?.status === placing.pet.from) return undefined;
+      return pet ? petNotAvailable(pet) : petNotFound(String(petId));
+    },
+  });
   api.get(
     '/store/orders',
     operation({

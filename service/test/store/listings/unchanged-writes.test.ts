@@ -1,9 +1,9 @@
 // Writes that change nothing, beside cached pages of another process of the store.
 
-import { settleApplications } from '../../../src/store/applications/settling.ts';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startRedis } from '../../../../testkit/servers.ts';
 import { theService } from '../../../src/domain/actor.ts';
+import { settleApplications } from '../../../src/store/applications/settling.ts';
 import { type Catalogue, CatalogueTransaction } from '../../../src/store/list-cache/catalogue.ts';
 import { changePet } from '../../../src/store/pets/pets.ts';
 import { changePhoto } from '../../../src/store/photos/photos.ts';
@@ -45,7 +45,12 @@ const writes: ReadonlyArray<{
     of: 'an animal',
     request: () => ['PATCH', `/v1/pets/${pet}`, { name: 'Rex', categoryId: 2 }],
     dying: (catalogue) =>
-      changePet(catalogue, pet, { name: 'Rex', categoryId: 2n }, staff(), { expect: () => {}, findOpenOrder: none, settleApplications, categories: 'open' }),
+      changePet(catalogue, pet, { name: 'Rex', categoryId: 2n }, staff(), {
+        expect: () => {},
+        findOpenOrder: none,
+        settleApplications,
+        categories: 'open',
+      }),
   },
   {
     of: 'a profile',
