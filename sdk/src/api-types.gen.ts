@@ -794,6 +794,24 @@ export type OrderEvent = {
 };
 
 /**
+ * An answer, with the question as it was when the application was sent.
+ */
+export type Answer = {
+    /**
+     * The id of the question.
+     */
+    question: string;
+    /**
+     * The question as it was asked.
+     */
+    text: string;
+    /**
+     * What the adopter answered.
+     */
+    answer: boolean | string | Array<string>;
+};
+
+/**
  * The status of the application. unconfirmed: The adopter has not confirmed the e-mail address yet. Staff do not see it, and after three days it is deleted. submitted: The application waits for the shelter's staff. reviewing: Staff are considering it. accepted: Staff have chosen this adopter: an approved order reserves the animal. completed: The adopter has adopted the animal. declined: Staff have declined it. withdrawn: The adopter, the client or staff have withdrawn it. closed: It has ended without a decision about the adopter; closedReason says why.
  */
 export type ApplicationStatus = 'unconfirmed' | 'submitted' | 'reviewing' | 'accepted' | 'completed' | 'declined' | 'withdrawn' | 'closed';
@@ -837,6 +855,12 @@ export type NewApplication = {
          * The adopter's telephone number.
          */
         phone?: string;
+    };
+    /**
+     * The adopter's answers by the ids of the questions: see GET /v1/shelters/{shelterId}/questions. An empty text or array is no answer.
+     */
+    answers?: {
+        [key: string]: string | boolean | Array<string>;
     };
     /**
      * For staff who enter an application at the desk: the address needs no confirmation. Only keys that may decide on the animal's applications may set it to true.
@@ -887,7 +911,10 @@ export type Application = {
          * The question as it was asked.
          */
         text: string;
-        answer: string | boolean | Array<string>;
+        /**
+         * What the adopter answered.
+         */
+        answer: boolean | string | Array<string>;
     }> | null;
     /**
      * What staff wrote to the adopter when they declined it; null: nothing.
@@ -897,6 +924,19 @@ export type Application = {
      * A note of staff; null: there is none. Only staff see it, others get no such field.
      */
     note?: string | null;
+    /**
+     * Messages that could not be delivered to the adopter: use the telephone. Only staff see it, when they read one application.
+     */
+    mailFailures?: Array<{
+        /**
+         * What the message was about.
+         */
+        kind: string;
+        /**
+         * The code that the mail server of the adopter returned.
+         */
+        code: string;
+    }>;
     /**
      * The page on which the adopter sees this application, can withdraw it and can have their data erased. Anyone who has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.
      */

@@ -1,10 +1,6 @@
 // What happens in a small store over a week. Every operation of the API is called once by a shown step.
 
-import { recordEvents } from '../../../service/src/changes/events/events.ts';
-import { theService } from '../../../service/src/domain/actor.ts';
-import { eraseOrderAndApplicant } from '../../../service/src/store/applications/applicants.ts';
-import { applicationEvent } from '../../../service/src/store/applications/application-records.ts';
-import { getApplication } from '../../../service/src/store/applications/applications.ts';
+import { eraseApplicant, eraseOrderAndApplicant } from '../../../service/src/store/applications/applicants.ts';
 import { expireDueOrders } from '../../../service/src/store/orders/orders.ts';
 import { addPet } from '../../../service/test/adoption-steps.ts';
 import { executeAsOwner } from '../../../service/test/databases.ts';
@@ -237,8 +233,7 @@ export const scenario: readonly Step[] = [
     at: '2026-11-22T11:15:48.637Z',
     prepare: async ({ store }) => {
       await eraseOrderAndApplicant(store.dependencies.db, () => true, 2n);
-      const withdrawn = await getApplication(store.dependencies.db, theService, 3n);
-      await store.dependencies.db.transaction((tx) => recordEvents(tx, applicationEvent('adopter_erased', withdrawn)));
+      await eraseApplicant(store.dependencies, () => true, 3n);
       await publishAll(store);
     },
   },

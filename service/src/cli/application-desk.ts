@@ -57,7 +57,7 @@ function readApplication({ pet: petId, name, email, phone, answers: file }: Subm
   const adopter = { name, email, ...(phone !== undefined && { phone }) };
   const application = { petId, adopter, confirmed: true, ...(file !== undefined && { answers: readJson(file) }) };
   checkBySchema(NewApplicationSchema, application);
-  return application;
+  return application as NewApplication;
 }
 
 function readJson(file: string): unknown {
@@ -74,12 +74,12 @@ function readJson(file: string): unknown {
   }
 }
 
-async function submitFor({ db }: Dependencies, client: Client, application: NewApplication): Promise<Application> {
+async function submitFor({ db, config }: Dependencies, client: Client, application: NewApplication): Promise<Application> {
   if (client.suspendedAt) {
     throw new UsageError(
       `${named(client.name, client.id)} is suspended, so no application can be submitted for it. 'homeward clients resume' ends that.`,
     );
   }
-  const terms = { clientId: client.id, bounds: boundsOf(client), mails: false };
+  const terms = { clientId: client.id, bounds: boundsOf(client), mails: config.mail !== undefined };
   return db.transaction((tx) => submitApplication(tx, application, theService, terms), client.id);
 }

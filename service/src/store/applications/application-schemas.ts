@@ -7,6 +7,8 @@ import { EmailText } from '../../platform/http/email-text.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { Int64, Int64OrNull, PlainName, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
 
+import { AnswerSchema, GivenAnswersSchema } from '../questions/answer-schemas.ts';
+
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 
 export const ApplicationStatusSchema = StringEnum(applicationStatuses, {
@@ -43,6 +45,7 @@ export const NewApplicationSchema = closedBody(
     {
       petId: Int64({ description: 'The animal that the adopter asks for.', examples: [1] }),
       adopter: NewApplicantSchema,
+      answers: Type.Optional(GivenAnswersSchema),
       confirmed: Type.Optional(
         Type.Boolean({
           description:
@@ -67,12 +70,6 @@ const ApplicantSchema = Type.Object(
   },
   { $id: 'Applicant', description: visibleTo, examples: [ada] },
 );
-
-const AnswerSchema = Type.Object({
-  question: Type.String({ description: 'The id of the question.', examples: ['garden'] }),
-  text: Type.String({ description: 'The question as it was asked.', examples: ['Do you have a garden?'] }),
-  answer: Type.Union([Type.String(), Type.Boolean(), Type.Array(Type.String())]),
-});
 
 const inEvents = {
   id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
@@ -104,6 +101,18 @@ export const ApplicationSchema = Type.Object(
         description: 'A note of staff; null: there is none. Only staff see it, others get no such field.',
       }),
     ),
+    mailFailures: Type.Optional(
+      Type.Array(
+        Type.Object({
+          kind: Type.String({ description: 'What the message was about.', examples: ['accepted'] }),
+          code: Type.String({ description: 'The code that the mail server of the adopter returned.', examples: ['550 5.1.1'] }),
+        }),
+        {
+          description:
+            'Messages that could not be delivered to the adopter: use the telephone. Only staff see it, when they read one application.',
+        },
+      ),
+    ),
     statusUrl: Type.Optional(
       Type.String({
         description:
@@ -116,11 +125,13 @@ export const ApplicationSchema = Type.Object(
 type ApplicationJson = Static<typeof ApplicationSchema>;
 
 /** An application as it is stored. */
-export interface Application extends Omit<ApplicationJson, 'note' | 'statusUrl' | 'answers'> {
+export interface Application extends Omit<ApplicationJson, 'note' | 'mailFailures' | 'statusUrl' | 'answers'> {
   readonly clientId: bigint;
   readonly note: string | null;
   /** Null: erased. Undefined: not read. */
   readonly answers?: ApplicationJson['answers'];
+  /** Undefined: not read. */
+  readonly mailFailures?: ApplicationJson['mailFailures'];
   /** Whether its adopter is told by e-mail. */
   readonly isMailed: boolean;
 }
@@ -156,6 +167,7 @@ export const DeclineSchema = closedBody(
 );
 
 export const applicationSchemas = [
+  AnswerSchema,
   ApplicationStatusSchema,
   ApplicantSchema,
   NewApplicationSchema,

@@ -16,6 +16,7 @@ import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
 import { lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
 import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable, requireAnimal } from './application-errors.ts';
@@ -112,7 +113,11 @@ export async function actOnApplication(
 }
 
 /** Throws unless an application that has ended may be open again. The animal is locked, so what is counted stays so. */
-async function requireRoomAgain(tx: Transaction, application: Application, locked: Awaited<ReturnType<typeof lockPet>>): Promise<void> {
+async function requireRoomAgain(
+  tx: Transaction,
+  application: Application,
+  locked: { readonly pet: Pet; readonly shelterId: bigint } | undefined,
+): Promise<void> {
   const { id, petId, clientId } = application;
   const pet = locked?.pet;
   requireAnimal(pet, petId);
