@@ -91,3 +91,26 @@ export async function findApplication(db: Db, reader: ApplicationReader, id: big
   });
   return rows[0];
 }
+
+/** An application with the names of what it is about, for people. */
+export interface NamedApplication extends Application {
+  readonly pet: string;
+  readonly client: string;
+  readonly shelter: string;
+}
+
+/** Adds the names. The animals may have been removed since. */
+export async function addNames(db: Db, applications: readonly Application[]): Promise<NamedApplication[]> {
+  const { rows } = await db.query<Pick<NamedApplication, 'id' | 'pet' | 'client' | 'shelter'>>({
+    text: `select applications.id, pets.name as pet, clients.name as client, shelters.name as shelter from applications
+        join pets on pets.id = pet_id join clients on clients.id = applications.client_id
+        join shelters on shelters.id = applications.shelter_id
+      where applications.id = any($1::bigint[])`,
+    values: [applications.map(({ id }) => id)],
+  });
+  const names = new Map(rows.map((row) => [row.id, row]));
+  return applications.flatMap((application) => {
+    const found = names.get(application.id);
+    return found ? [{ ...application, ...found }] : [];
+  });
+}

@@ -19,21 +19,14 @@ import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
-import {
-  applicationExists,
-  applicationNotFound,
-  applicationsFull,
-  decidedElsewhere,
-  notAvailable,
-  requireAnimal,
-} from './application-errors.ts';
+import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable, requireAnimal } from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { MovedMeanwhile } from './moved-meanwhile.ts';
+import { requireRoomForAll } from './submissions.ts';
 import {
   type ApplicationParts,
-  countOfPet,
   findOpenOfAdopter,
   findParts,
   lockApplication,
@@ -116,7 +109,7 @@ export async function actOnApplication(
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
   }
   if (name === 'reopen') await requireRoomAgain(tx, application, locked);
-  return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
+  return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message || undefined })), answers };
 }
 
 /** Throws unless an application that has ended may be open again. The animal is locked, so what is counted stays so. */
@@ -132,8 +125,7 @@ async function requireRoomAgain(
   const address = (await findParts(tx, id))?.address;
   const another = address ? (await findOpenOfAdopter(tx, { clientId, address, petId })).forPet : null;
   if (another !== null) throw applicationExists(pet, another, 'Decide on that one.');
-  const counts = await countOfPet(tx, petId);
-  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+  await requireRoomForAll(tx, pet, petId);
 }
 
 /** The adopter withdraws an application on its page, or an operator for the adopter. */
@@ -171,7 +163,9 @@ async function withdrawAccepted(
 }
 
 /** Sets the note of staff; null removes it. */
-export async function setNote(tx: Transaction, id: bigint, note: string | null, actor: Actor): Promise<Application> {
+export async function setNote(tx: Transaction, id: bigint, text: string | null, actor: Actor): Promise<Application> {
+  // An empty note is none.
+  const note = text || null;
   const seen = await getApplication(tx, actor, id);
   requireAccess(actor, 'manageOrders', seen);
   await lockPet(tx, seen.petId);

@@ -118,7 +118,8 @@ export async function findRejection(db: Db, petId: bigint): Promise<(() => AppEr
   }
 }
 
-async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
+/** Throws unless somebody may apply for the animal. Exact if it is locked. */
+export async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
   requireAnimal(pet, petId);
   const counts = await countOfPet(db, petId);
   if (counts.open >= counts.max) throw applicationsFull(pet, counts);
