@@ -9,12 +9,12 @@ import { deleteUnconfirmedApplications } from '../../../src/store/applications/s
 import { confirmByAdopter } from '../../../src/store/applications/submissions.ts';
 import { movePetToShelter } from '../../../src/store/shelters/moves.ts';
 import { act, adopterOf } from '../../adoption-steps.ts';
-import { outcomeOf, Races, type Round } from '../../application-races.ts';
+import { outcomeOf, poolSize, Races, type Round } from '../../application-races.ts';
 import { apply, decide } from '../../application-steps.ts';
 import { addShelter, createShelterKey } from '../../shelter-steps.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
 
-const store = await openTestStore({ env: { HOMEWARD_POOL_SIZE: '20', LOG_LEVEL: 'warn' } });
+const store = await openTestStore({ env: { HOMEWARD_POOL_SIZE: String(poolSize) } });
 const races = await Races.open(store);
 const { partner, manager } = races;
 const { db, catalogue } = store.dependencies;
