@@ -1,6 +1,7 @@
 import { type Actor, theService } from '../../domain/actor.ts';
 import {
   type ApplicationCallerAction,
+  type ApplicationParty,
   allowsApplicationAction,
   applicationActions,
   applicationWriteScopes,
@@ -76,7 +77,11 @@ export async function actOnApplication(
   const party = partyOf(actor, seen);
   if (isStaffAction(name)) requireAccess(actor, 'manageOrders', seen);
   else requireOwnOrManaged(actor, seen);
-  if (name === 'withdraw' && seen.status === 'accepted') return { ...(await withdrawAccepted(tx, seen, party, actor)), answers };
+  if (name === 'withdraw' && seen.status === 'accepted') {
+    const withdrawn = await withdrawAccepted(tx, seen, party, actor);
+    // Erased in between: the answers must not be in a stored response.
+    return { ...withdrawn, answers: withdrawn.adopter && answers };
+  }
   const locked = await lockPet(tx, seen.petId);
   const pet = locked?.pet;
   const application = await lockAndCheck(tx, id, name);
@@ -100,11 +105,11 @@ export async function actOnApplication(
   }
 }
 
-/** The adopter withdraws an application on its page. */
-export async function withdrawByAdopter(tx: CatalogueTransaction, id: bigint): Promise<Application> {
+/** The adopter withdraws an application on its page, or an operator for the adopter. */
+export async function withdrawByAdopter(tx: CatalogueTransaction, id: bigint, by: ApplicationParty = 'adopter'): Promise<Application> {
   const found = await findParts(tx, id);
   if (!found) throw applicationNotFound(String(id));
-  const party: Party = { clientId: null, keyId: null, by: 'adopter' };
+  const party: Party = { clientId: null, keyId: null, by };
   if (found.status === 'accepted') return withdrawAccepted(tx, { ...found, id }, party, theService);
   await lockPet(tx, found.petId);
   return one(await moveAndRecord(tx, party, [await lockAndCheck(tx, id, 'withdraw')], ending('withdraw')));
@@ -143,10 +148,11 @@ export async function setNote(tx: Transaction, id: bigint, note: string | null, 
   if (!application) throw applicationNotFound(String(id));
   // An animal that was moved has taken it to another shelter.
   requireAccess(actor, 'manageOrders', application);
-  // Adopters' data that staff have added would outlive its erasure.
-  if (application.adopter === null)
+  if (application.note === note) return { ...application, answers: seen.answers };
+  const noted = await updateNote(tx, id, note);
+  if (!noted)
     throw new AppError('application_state_conflict', `The adopter's data was erased from application ${id}, so it can't have a note.`);
-  return { ...(application.note === note ? application : await updateNote(tx, id, note)), answers: seen.answers };
+  return { ...noted, answers: seen.answers };
 }
 
 async function lockAndCheck(tx: Transaction, id: bigint, name: ApplicationCallerAction): Promise<Application> {
