@@ -31,6 +31,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   sdk: async () => (await import('./sdk/sdk.ts')).sdk,
   frameworks: async () => (await import('./frameworks/frameworks.ts')).frameworks,
   adoption: async () => (await import('./adoption.ts')).adoption,
+  applications: async () => (await import('./applications/applications.ts')).applications,
   'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
   expiry: async () => (await import('./expiry.ts')).expiry,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,
