@@ -33,6 +33,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   adoption: async () => (await import('./adoption.ts')).adoption,
   applications: async () => (await import('./applications/applications.ts')).applications,
   'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
+  'wanted-application': async () => (await import('./wanted-animal/wanted-application.ts')).wantedApplication,
   expiry: async () => (await import('./expiry.ts')).expiry,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,
   erasure: async () => (await import('./erasure.ts')).erasure,
