@@ -91,9 +91,10 @@ alter table orders add column application_id bigint;
 -- Whose adopter is in the stored response; null: that of no application.
 alter table idempotent_answers add column application_id bigint;
 
--- Whether an open application says otherwise than its order and its animal.
-create function has_unsettled_applications(pet bigint) returns boolean stable language sql as $$
-  select exists (
+-- Whether an open application says otherwise than its order and its animal. In plpgsql, which plans it once for each connection.
+create function has_unsettled_applications(pet bigint) returns boolean stable language plpgsql as $$
+begin
+  return exists (
     select from applications
       join pets on pets.id = applications.pet_id
       left join orders on orders.id = applications.order_id
@@ -101,7 +102,8 @@ create function has_unsettled_applications(pet bigint) returns boolean stable la
       when 'accepted' then orders.status not in ('placed', 'approved')
       when 'submitted' then pets.removed_at is not null or pets.status = 'sold'
       when 'reviewing' then pets.removed_at is not null or pets.status = 'sold'
-      else false end)
+      else false end);
+end
 $$;
 
 -- At the end of the transaction: this release has settled the applications by then.
