@@ -6,7 +6,7 @@ import type { VersionOf } from './partners/rate-limit/redis-limiter.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config, TracingConfig } from './platform/config.ts';
 import { ChangeWatch } from './platform/db/change-watch.ts';
-import { getDeploymentId } from './platform/db/deployment-queries.ts';
+import { getDeployment } from './platform/db/deployment-queries.ts';
 import { findPendingMigrations } from './platform/db/migrate.ts';
 import { Pool } from './platform/db/pool.ts';
 import { explainPostgresFailure } from './platform/db/postgres-failures.ts';
@@ -19,6 +19,7 @@ import { RedisLink, redisDeadlineMs } from './platform/redis/redis-link.ts';
 import { inWords } from './platform/tls-faults.ts';
 import type { OpenTracing } from './platform/tracing/open-tracing.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
+import { PageTokens } from './store/applications/page-tokens.ts';
 import { Catalogue } from './store/list-cache/catalogue.ts';
 import { ChangeLog, petLog, shownLog } from './store/list-cache/change-log.ts';
 import { ListingChanges, type ListingVersion } from './store/list-cache/listing-changes.ts';
@@ -36,6 +37,8 @@ export interface Dependencies extends OpenLog, AsyncDisposable {
   readonly catalogue: Catalogue;
   /** Looks for changes that Redis may have missed. */
   readonly changes: ChangeWatch;
+  /** Writes and reads the links to adopters' pages. */
+  readonly pageTokens: PageTokens;
   /** Undefined: no traces. */
   readonly tracing: Tracing | undefined;
 }
@@ -72,7 +75,8 @@ export async function openDependencies(config: Config, overrides: DependencyOver
     await requireSupportedVersion(db);
     const pending = await findPendingMigrations(db);
     if (pending.length > 0) throw new NotMigrated(`The database lacks ${pending.join(', ')}. Run 'homeward migrate' first.`);
-    const redisKeys = redisKeysOf(await getDeploymentId(db));
+    const { id, secret } = await getDeployment(db);
+    const redisKeys = redisKeysOf(id);
     if (await isOnAnotherServer(db)) log.warn(restoredWarning);
     await redis.open(redisWaitMs);
     if (!redis.up) {
@@ -105,6 +109,7 @@ export async function openDependencies(config: Config, overrides: DependencyOver
       redisKeys,
       catalogue,
       changes: new ChangeWatch(db.ahead),
+      pageTokens: new PageTokens(secret),
       tracing: opened?.tracing,
       [Symbol.asyncDispose]: close,
     };

@@ -6,6 +6,7 @@ import { Pool } from '../platform/db/pool.ts';
 import { openLog } from '../platform/log.ts';
 import { redisKeysOf } from '../platform/redis/redis-keys.ts';
 import { RedisLink } from '../platform/redis/redis-link.ts';
+import { PageTokens } from '../store/applications/page-tokens.ts';
 import { Catalogue } from '../store/list-cache/catalogue.ts';
 import { printJson } from './output.ts';
 
@@ -26,6 +27,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         redisKeys,
         catalogue: new Catalogue(db, redis, redisKeys),
         changes: new ChangeWatch(db),
+        pageTokens: new PageTokens(Buffer.alloc(0)),
         tracing: undefined,
         [Symbol.asyncDispose]: async () => {},
       });

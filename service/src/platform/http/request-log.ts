@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { withoutKeys } from '../../domain/key-format.ts';
+import { withoutPageTokens } from '../../domain/page-links.ts';
 import type { FinishedRequest, ObserveRequest } from './finished-requests.ts';
 
 /** Undefined if the log level hides the lines. */
@@ -11,13 +12,13 @@ export function requestLogger(log: FastifyBaseLogger): ObserveRequest | undefine
 /** Load balancers ask several times a second. */
 const healthChecks = new Set<string | undefined>(['/livez', '/readyz']);
 
-/** Writes one line per request, when its response is sent. No headers, no body, and keys in the URL are redacted. */
+/** Writes one line per request, when its response is sent. No headers, no body; keys and tokens in the URL are redacted. */
 function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, code, ms, caller }: FinishedRequest): void {
   log.info(
     {
       reqId: id,
       method,
-      url: withoutKeys(withPlainLetters(url)).slice(0, 500),
+      url: withoutPageTokens(withoutKeys(withPlainLetters(url))).slice(0, 500),
       route,
       status,
       code: code ?? undefined,
@@ -29,7 +30,7 @@ function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, co
   );
 }
 
-/** Decodes percent-encoded letters and digits, so that `withoutKeys` also finds a key with %41 in place of A. */
+/** Decodes percent-encoded letters and digits, so that a key or token with %41 in place of A is found too. */
 function withPlainLetters(url: string): string {
   return url.replace(/%[3-7][0-9a-f]/gi, (escaped) => {
     const letter = decodeURIComponent(escaped);

@@ -1,0 +1,13 @@
+/** Where adopters' pages are. A path below it has a token, which is all that a visitor needs. */
+export const pagesPath = '/a';
+
+/** A token, in the only spelling that is accepted: 200 bits in base 32. */
+export const pageToken = '[0-9a-v]{40}';
+
+/** The first match cuts off everything after it: a token that was cut or misspelt is nearly one. */
+const belowPages = /((?:\/|%2f)a)(?:\/|%2f)+.*/is;
+/** Also with something stuck to it. A hash, as in the name of a photo, is longer. */
+const tokens = /(?<![0-9a-z])[0-9a-z]{40,48}(?![0-9a-z])/gi;
+
+/** Redacts the token of an adopter's page, for logs. */
+export const withoutPageTokens = (text: string): string => text.replace(belowPages, '$1/…').replace(tokens, '…');
