@@ -111,10 +111,10 @@ async function statementsOf({ keys, oldPetId, crowdedPets, starts }: Target, cli
     'close-unanswered: the locks': (tx) => transitions.lockUnanswered(tx, ids.slice(0, batch), 30),
     'settle: what is left': (tx) => transitions.selectUnsettled(tx, batch),
     'settle: done': (tx) => transitions.deleteUnsettled(tx, petId),
-    'settle: the check of a trigger': (tx) => tx.query({ text: 'select has_unsettled_applications($1)', values: [petId] }),
   };
   const manySteps: Record<string, Question['ask']> = {
     "submit: the animal's": (tx) => transitions.countOfPet(tx, petId),
+    'settle 500: the check of a trigger': (tx) => tx.query({ text: 'select has_unsettled_applications($1)', values: [petId] }),
     'settle 500: the locks': (tx) => transitions.lockOpenApplications(tx, petId),
     'settle 500: the rows': (tx) => transitions.moveApplications(tx, ids.map(BigInt), toOthers),
     'settle 500: the history': (tx) => transitions.insertApplicationTransitions(tx, author, 'service', moved),

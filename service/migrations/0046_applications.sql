@@ -43,7 +43,8 @@ create table applications (
 create index applications_by_client on applications (client_id, status, id);
 create index applications_by_client_and_shelter on applications (client_id, shelter_id, status, id);
 create index applications_by_shelter on applications (shelter_id, status, id);
-create index applications_by_pet on applications (pet_id, status, id);
+-- A reader who sees some of an animal's applications does not read the rows of the others.
+create index applications_by_pet on applications (pet_id, status, id) include (client_id, shelter_id);
 create index applications_by_status on applications (status, id);
 create unique index applications_by_order on applications (order_id) where order_id is not null;
 -- With one client an adopter has one open application for an animal. Also counts those of an adopter.
@@ -95,7 +96,7 @@ create function has_unsettled_applications(pet bigint) returns boolean stable la
     select from applications
       join pets on pets.id = applications.pet_id
       left join orders on orders.id = applications.order_id
-    where applications.pet_id = pet and case applications.status
+    where applications.pet_id = pet and applications.status in ('submitted', 'reviewing', 'accepted') and case applications.status
       when 'accepted' then orders.status not in ('placed', 'approved')
       when 'submitted' then pets.removed_at is not null or pets.status = 'sold'
       when 'reviewing' then pets.removed_at is not null or pets.status = 'sold'
