@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { type Db, Transaction } from '../service/src/platform/db/handles.ts';
 import { applicationRole } from '../service/src/platform/db/pool.ts';
 import { type ApplicationReader, findApplication, selectApplications } from '../service/src/store/applications/application-queries.ts';
+import { addToCounts } from '../service/src/store/applications/count-queries.ts';
 import * as transitions from '../service/src/store/applications/transition-queries.ts';
 import { connectTo } from '../testkit/postgres.ts';
 import { lists, type Target } from './applications-requests.ts';
@@ -99,9 +100,8 @@ async function statementsOf({ keys, oldPetId, crowdedPets, starts }: Target, cli
   const moved = ids.map((one) => ({ id: one, orderId: null, from: 'submitted', to: 'closed', why: 'adopted' }) as const);
   const author = { clientId: null, keyId: null };
   const steps: Record<string, Question['ask']> = {
-    'submit: what is open': (tx) => transitions.countOfClient(tx, clientId, 100_000),
+    'submit: the counts': (tx) => addToCounts(tx, clientId, 'open', 100_000),
     'submit: of the adopter': (tx) => transitions.findOpenOfAdopter(tx, { clientId, address, petId }),
-    'submit: the confirmation': (tx) => transitions.countConfirmation(tx, clientId),
     'submit: the row': (tx) => transitions.insertApplication(tx, given),
     'act: what to lock': (tx) => transitions.findParts(tx, id),
     'act: the lock': (tx) => transitions.lockApplication(tx, id),

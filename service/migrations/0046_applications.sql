@@ -72,11 +72,15 @@ create table application_history (
   primary key (application_id, id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05);
 
--- How many confirmations a client has caused on its last day of causing one (UTC).
-create table application_confirmations (
+-- What is counted for a client's limits. Only what adds to it writes it, in turns.
+create table application_counts (
   client_id bigint primary key references clients,
+  -- As many or fewer are open, and unconfirmed: what has ended is not counted off until the client's are counted again, at its limit.
+  open_at_most bigint not null,
+  unconfirmed_at_most bigint not null,
+  -- Confirmations that the client has caused on this day (UTC).
   day date not null,
-  count bigint not null check (count > 0)
+  confirmations bigint not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 -- Animals whose applications do not follow them or their orders yet. Processes of the release before know no applications.
@@ -141,5 +145,5 @@ begin
 end
 $$;
 
-grant select, insert, update, delete on applications, application_confirmations, unsettled_applications to homeward_app;
+grant select, insert, update, delete on applications, application_counts, unsettled_applications to homeward_app;
 grant select, insert on application_history to homeward_app;

@@ -7,7 +7,7 @@ import {
 } from '../../domain/application-states.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import { type PetStatus, removed } from '../../domain/pet-statuses.ts';
-import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { applicationColumns, columnsWithoutAnswers } from './application-queries.ts';
 import type { Application } from './application-schemas.ts';
 
@@ -158,44 +158,6 @@ export async function updateNote(tx: Transaction, id: bigint, note: string | nul
     values: [id, note],
   });
   return rows[0];
-}
-
-/** Serializes the submissions of a client, so that its counts are exact. The blank keeps the name apart from Idempotency-Keys. */
-export const submissionsLock = (clientId: bigint): AdvisoryLock => ({ name: 'open applications', of: clientId });
-
-export interface ApplicationCounts {
-  readonly open: number;
-  readonly unconfirmed: number;
-  readonly confirmations: number;
-}
-
-/** Takes the lock, then counts in a later snapshot. */
-export async function lockSubmissions(tx: Transaction, clientId: bigint): Promise<void> {
-  const { name, of } = submissionsLock(clientId);
-  await tx.query({ name: 'lock-submissions', text: 'select pg_advisory_xact_lock(hashtextextended($1, $2))', values: [name, of] });
-}
-
-/** Counted up to one limit for all, since a client may have many. Requires the lock. */
-export async function countOfClient(tx: Transaction, clientId: bigint, limit: number): Promise<ApplicationCounts> {
-  const { rows } = await tx.query<{ open: bigint; unconfirmed: bigint; confirmations: bigint }>({
-    name: 'count-applications-of-client',
-    text: `select
-      (select count(*) from (select from applications where client_id = $1 and status = any($2::application_status[]) limit $3) as open) as open,
-      (select count(*) from (select from applications where client_id = $1 and status = 'unconfirmed' limit $3) as unconfirmed) as unconfirmed,
-      coalesce((select count from application_confirmations where client_id = $1 and day = (now() at time zone 'utc')::date), 0) as confirmations`,
-    values: [clientId, openApplicationStatuses, limit],
-  });
-  const [row] = rows;
-  return { open: Number(row?.open ?? 0), unconfirmed: Number(row?.unconfirmed ?? 0), confirmations: Number(row?.confirmations ?? 0) };
-}
-
-export async function countConfirmation(tx: Transaction, clientId: bigint): Promise<void> {
-  await tx.query({
-    name: 'count-confirmation',
-    text: `insert into application_confirmations as counted (client_id, day, count) values ($1, (now() at time zone 'utc')::date, 1)
-      on conflict (client_id) do update set day = excluded.day, count = case when counted.day = excluded.day then counted.count + 1 else 1 end`,
-    values: [clientId],
-  });
 }
 
 /** Of an adopter with a client: how many applications are open, and the one for this animal. Requires the client's lock. */
