@@ -77,7 +77,7 @@ function rowStatements({ applications, largeClientId, clients }: Fill, crowded: 
   const shelters = Math.ceil(animals / animalsOfShelter);
   const newCount = Math.round(applications * newPart);
   const firstFree = crowded + 2;
-  const shelterOf = (pet: string) => `case ${pet} % 20 when 0 then ${largeShelterId} else 1 + ${pet} * 7919 % ${shelters} end`;
+  const shelterOf = (pet: string) => `case ${pet} % 20 when 0 then ${largeShelterId} else 1 + ${pet}::bigint * 7919 % ${shelters} end`;
   const accepted = `(j % 20 = 17 and ${firstFree} + j / 20 < ${Math.floor(animals * herePart)})`;
   return {
     categories: 'insert into categories (id) select generate_series(1, 20) on conflict do nothing',

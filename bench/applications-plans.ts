@@ -2,9 +2,13 @@
 import type pg from 'pg';
 import { type Db, Transaction } from '../service/src/platform/db/handles.ts';
 import { applicationRole } from '../service/src/platform/db/pool.ts';
+import * as applicants from '../service/src/store/applications/applicant-queries.ts';
 import { type ApplicationReader, findApplication, selectApplications } from '../service/src/store/applications/application-queries.ts';
 import { addToCounts } from '../service/src/store/applications/count-queries.ts';
+import { findShelterTold, selectJustUnanswered } from '../service/src/store/applications/mail-queries.ts';
+import { findPageFacts } from '../service/src/store/applications/page-queries.ts';
 import * as transitions from '../service/src/store/applications/transition-queries.ts';
+import { selectApplicationHistory, selectApplicationStates } from '../service/src/store/verify/verify-application-queries.ts';
 import { connectTo } from '../testkit/postgres.ts';
 import { lists, type Target } from './applications-requests.ts';
 
@@ -86,7 +90,10 @@ function pagesOf(target: Target): Record<string, Question> {
   );
 }
 
-async function statementsOf({ keys, oldPetId, crowdedPets, starts }: Target, client: pg.Client): Promise<Record<string, Question>> {
+async function statementsOf(
+  { keys, oldPetId, largeShelterId, openOfLargeClient, starts }: Target,
+  client: pg.Client,
+): Promise<Record<string, Question>> {
   const [clientId, petId] = [BigInt(keys.large.clientId), BigInt(oldPetId)];
   const id = BigInt(starts.get("the store's, submitted, middle")?.[0] ?? 0);
   const { rows } = await client.query<{ ids: bigint[]; address: string }>(
@@ -100,13 +107,19 @@ async function statementsOf({ keys, oldPetId, crowdedPets, starts }: Target, cli
   const moved = ids.map((one) => ({ id: one, orderId: null, from: 'submitted', to: 'closed', why: 'adopted' }) as const);
   const author = { clientId: null, keyId: null };
   const steps: Record<string, Question['ask']> = {
-    'submit: the counts': (tx) => addToCounts(tx, clientId, 'open', 100_000),
     'submit: of the adopter': (tx) => transitions.findOpenOfAdopter(tx, { clientId, address, petId }),
     'submit: the row': (tx) => transitions.insertApplication(tx, given),
     'act: what to lock': (tx) => transitions.findParts(tx, id),
     'act: the lock': (tx) => transitions.lockApplication(tx, id),
     'act: the note': (tx) => transitions.updateNote(tx, id, 'Called.'),
     'erase-unconfirmed': (tx) => transitions.deleteUnconfirmed(tx, 1, batch),
+    'erase-adopters': (tx) => applicants.selectOld(tx, 'declined', 20, batch),
+    'adopters erase': (tx) => applicants.selectEnded(tx, { email: address, address }, batch),
+    'erase with orders': (tx) => applicants.lockOfOrders(tx, ids.map(BigInt), ['completed']),
+    "the adopter's page": (tx) => findPageFacts(tx, id),
+    'unanswered for 14 days': (tx) => selectJustUnanswered(tx, 14, undefined, batch),
+    'verify: applications': (tx) => selectApplicationStates(tx, id, batch / 5),
+    'verify: history': (tx) => selectApplicationHistory(tx, { applicationId: id, id: 0n }, id + 1_000n, batch),
     'close-unanswered': (tx) => transitions.selectUnanswered(tx, 30, batch),
     'close-unanswered: the locks': (tx) => transitions.lockUnanswered(tx, ids.slice(0, batch), 30),
     'settle: what is left': (tx) => transitions.selectUnsettled(tx, batch),
@@ -115,6 +128,7 @@ async function statementsOf({ keys, oldPetId, crowdedPets, starts }: Target, cli
   const manySteps: Record<string, Question['ask']> = {
     "submit: the animal's": (tx) => transitions.countOfPet(tx, petId),
     'settle 500: the check of a trigger': (tx) => tx.query({ text: 'select has_unsettled_applications($1)', values: [petId] }),
+    "the shelter's mail": (tx) => findShelterTold(tx, BigInt(largeShelterId), { days: 14, countMax: 500, oldestMax: 10 }),
     'settle 500: the locks': (tx) => transitions.lockOpenApplications(tx, petId),
     'settle 500: the rows': (tx) => transitions.moveApplications(tx, ids.map(BigInt), toOthers),
     'settle 500: the history': (tx) => transitions.insertApplicationTransitions(tx, author, 'service', moved),
@@ -128,12 +142,12 @@ async function statementsOf({ keys, oldPetId, crowdedPets, starts }: Target, cli
   const of = (asks: typeof steps, readMax: number) =>
     Object.entries(asks).map(([name, ask]) => [name, { on: 'transactions', ask, readMax }] as const);
   return {
+    // Both: the sum, and what is counted only at the client's limit.
+    'submit: the counts': { on: 'transactions', ask: (tx) => addToCounts(tx, clientId, 'open', 100_000), readMax: openOfLargeClient * 1.1 },
     'one application': { on: 'reads', ask: (db) => findApplication(db, { clientId, staffOf: null }, id), readMax: 1 },
-    ...Object.fromEntries([...of(steps, 2 * batch), ...of(manySteps, 3 * crowdSize(crowdedPets, ids))]),
+    ...Object.fromEntries([...of(steps, 2 * batch), ...of(manySteps, 3 * Math.max(ids.length, batch))]),
   };
 }
-
-const crowdSize = (_: readonly number[], ids: readonly unknown[]) => Math.max(ids.length, batch);
 
 /** Explains the statements that a query function sends; nothing that they do stays. */
 async function explain(client: pg.Client, name: string, { on, ask, readMax = batch }: Question): Promise<Explained[]> {
