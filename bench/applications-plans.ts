@@ -191,4 +191,4 @@ const readBy = (node: Plan) =>
   (node['Heap Fetches'] ?? ((node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)) * node['Actual Loops']);
 
 const literalOf = (value: unknown): string => (Array.isArray(value) ? `{${value.map(elementOf).join(',')}}` : String(value));
-const elementOf = (value: unknown) => (value == null ? 'null' : JSON.stringify(String(value)));
+const elementOf = (value: unknown) => (value == null ? 'null' : JSON.stringify(`${value as string | bigint}`));

@@ -2,7 +2,7 @@ import { openApplicationStatuses, unconfirmed } from '../../domain/application-s
 import type { AdvisoryLock, Transaction } from '../../platform/db/handles.ts';
 
 /** Serializes what adds to the open and unconfirmed applications of a client. The blank keeps the name apart from Idempotency-Keys. */
-export const submissionsLock = (clientId: bigint): AdvisoryLock => ({ name: 'open applications', of: clientId });
+const submissionsLock = (clientId: bigint): AdvisoryLock => ({ name: 'open applications', of: clientId });
 
 /** Before an animal is locked. */
 export async function lockSubmissions(tx: Transaction, clientId: bigint): Promise<void> {
