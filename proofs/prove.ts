@@ -34,6 +34,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
   expiry: async () => (await import('./expiry.ts')).expiry,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,
+  applicants: async () => (await import('./applicants.ts')).applicants,
   erasure: async () => (await import('./erasure.ts')).erasure,
   leftovers: async () => (await import('./leftovers.ts')).leftovers,
   restore: async () => (await import('./restore/restore.ts')).restore,
