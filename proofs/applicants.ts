@@ -62,7 +62,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const { manager, partners } = await castOf(store, 1);
   const partner = partners[0] as Key;
   const steps = new Steps(store, manager, partner);
-  const perKind = short ? 2 : 30;
+  const perKind = short ? 1 : 30;
 
   progress('applying');
   const all = await steps.submitAll(perKind);
