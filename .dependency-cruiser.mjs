@@ -9,7 +9,7 @@ const src = '^service/src';
 const wings = {
   cli: [],
   operations: ['doctor', 'recovery', 'telemetry'],
-  store: ['verify', 'listings', 'shelters', 'applications', 'orders', 'profiles', 'photos', 'pets', 'list-cache', 'categories', 'history'],
+  store: ['verify', 'listings', 'shelters', 'applications', 'orders', 'profiles', 'photos', 'pets', 'questions', 'list-cache', 'categories', 'history'],
   changes: ['mail', 'delivery', 'webhooks', 'events'],
   partners: ['usage', 'rehearsal', 'idempotency', 'admission', 'clients', 'rate-limit'],
   platform: ['http', 'journal', 'redis', 'db', 'bounded', 'tracing'],

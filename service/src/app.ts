@@ -8,7 +8,7 @@ import { webhookRoutes } from './changes/webhooks/webhook-routes.ts';
 import { webhookSchemas } from './changes/webhooks/webhook-schemas.ts';
 import { type Caches, type Dependencies, openCaches } from './dependencies.ts';
 import { type RequestTally, tallyRoutes } from './operations/telemetry/request-tally.ts';
-import { admissionSpan, admit, chargeForWork, countUnreadable, readAddressHeaders } from './partners/admission/admission.ts';
+import { admissionSpan, admit, admitAddress, chargeForWork, countUnreadable, readAddressHeaders } from './partners/admission/admission.ts';
 import { type Admit, addAdmission, rejectUnroutable } from './partners/admission/admission-hook.ts';
 import { getQuota } from './partners/clients/clients.ts';
 import { openKeyWatch } from './partners/clients/key-watch.ts';
@@ -18,6 +18,7 @@ import { countUsage } from './partners/usage/usage-hook.ts';
 import { usageRoutes } from './partners/usage/usage-routes.ts';
 import { usageSchemas } from './partners/usage/usage-schemas.ts';
 import { UsageTally } from './partners/usage/usage-tally.ts';
+import { retryLater } from './platform/errors.ts';
 import { trustsProxies } from './platform/http/addresses.ts';
 import { createSocketErrorSender, handleClientErrors, ignoreExpectations, rejectTunnels } from './platform/http/client-errors.ts';
 import { addConditionalResponses } from './platform/http/conditional-responses.ts';
@@ -45,6 +46,8 @@ import { rejectUnknownQuery } from './platform/http/unknown-query.ts';
 import { createValidatorCompiler } from './platform/http/validation.ts';
 import { applicationRoutes } from './store/applications/application-routes.ts';
 import { applicationSchemas } from './store/applications/application-schemas.ts';
+import { pageActs } from './store/applications/page-acts.ts';
+import { applicationPages } from './store/applications/page-routes.ts';
 import { settleApplications } from './store/applications/settling.ts';
 import { categoryRoutes } from './store/categories/category-routes.ts';
 import { categorySchemas } from './store/categories/category-schemas.ts';
@@ -63,6 +66,8 @@ import { photoSchemas } from './store/photos/photo-schemas.ts';
 import { readPhotoStorage } from './store/photos/upload-allowance.ts';
 import { profileRoutes } from './store/profiles/profile-routes.ts';
 import { profileSchemas } from './store/profiles/profile-schemas.ts';
+import { questionRoutes } from './store/questions/question-routes.ts';
+import { questionSchemas } from './store/questions/question-schemas.ts';
 import { shelterRoutes } from './store/shelters/shelter-routes.ts';
 import { shelterSchemas } from './store/shelters/shelter-schemas.ts';
 
@@ -89,6 +94,7 @@ const sharedSchemas = [
   ErrorSchema,
   ...petSchemas,
   ...shelterSchemas,
+  ...questionSchemas,
   ...profileSchemas,
   ...photoSchemas,
   ...categorySchemas,
@@ -99,6 +105,11 @@ const sharedSchemas = [
   ...listingSchemas,
 ];
 
+/** Stands for the erasure of an applicant, which is not part of this yet. */
+const eraseNothing = async () => {
+  throw retryLater('Applicants can’t be erased yet.');
+};
+
 /** Assembles the API from its parts. */
 export async function createApp(
   dependencies: Dependencies,
@@ -106,7 +117,7 @@ export async function createApp(
   requests?: RequestTally,
   progressBounds: Partial<ProgressBounds> = {},
 ): Promise<App> {
-  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing } = dependencies;
+  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing, pageTokens } = dependencies;
   const { keys, limiter, pages, listingPages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
@@ -188,6 +199,12 @@ export async function createApp(
   addDocsRoutes(app);
   addSdkRoutes(app);
   addPhotoFiles(app, photoStore);
+  await applicationPages(app, {
+    acts: pageActs(db, catalogue, eraseNothing),
+    tokens: pageTokens,
+    admit: (address) => admitAddress(limiter, address),
+    config,
+  });
 
   await app.register(
     async (api: Api) => {
@@ -204,6 +221,7 @@ export async function createApp(
       const otherMethods = rejectOtherMethods(api);
       petRoutes(api, { db, catalogue, adoptions: { findOpenOrder, settleApplications }, pages, clock, config });
       shelterRoutes(api, { db, catalogue });
+      questionRoutes(api, { db });
       profileRoutes(api, { db, catalogue, clock });
       listingRoutes(api, { db, pages: listingPages, clock, config });
       await photoRoutes(api, { db, catalogue, store: photoStore, config });

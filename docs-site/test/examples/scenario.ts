@@ -101,6 +101,27 @@ export const scenario: readonly Step[] = [
     parameters: { shelterId: 2 },
     body: { phone: '+43 1 555 01 23', email: null },
   },
+  {
+    at: '2026-11-15T09:37:19.502Z',
+    operationId: 'setShelterQuestions',
+    by: 'staff',
+    parameters: { shelterId: 2 },
+    body: {
+      questions: [
+        { id: 'garden', text: 'Do you have a garden?', type: 'yes_no', required: true },
+        {
+          id: 'fence',
+          text: 'How high is the fence around your garden?',
+          type: 'choice',
+          options: ['Up to 1 m', 'Higher'],
+          required: true,
+          onlyIf: { question: 'garden', is: true },
+        },
+        { id: 'about', text: 'Who lives in your home?', type: 'text', required: false },
+      ],
+    },
+  },
+  { at: '2026-11-15T09:37:22.164Z', operationId: 'getShelterQuestions', parameters: { shelterId: 2 } },
   { at: '2026-11-15T09:37:27.810Z', operationId: 'movePet', by: 'staff', parameters: { petId: 3 }, body: { shelterId: 2 } },
   { at: '2026-11-15T09:37:50.126Z', operationId: 'removePet', by: 'staff', parameters: { petId: 4 } },
   {

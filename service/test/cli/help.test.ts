@@ -35,7 +35,7 @@ const commands = {
   clients: ['list', 'set-plan', 'suspend', 'resume'],
   bans: ['list', 'lift'],
   categories: ['prune'],
-  shelters: ['list', 'create', 'update'],
+  shelters: ['list', 'create', 'update', 'questions'],
   pets: ['list', 'show', 'add', 'move', 'remove'],
   photos: ['check', 'mark'],
   applications: ['erase'],

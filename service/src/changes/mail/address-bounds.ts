@@ -6,7 +6,7 @@ import type { CountBounds } from './claim-queries.ts';
 export const addressBounds: CountBounds = { confirmations: 3, messages: 10 };
 
 /** The key by which addresses are hashed. Derived, so that no other use of the secret has the same one. */
-export const addressKeyOf = (secret: Buffer): Buffer => Buffer.from(hkdfSync('sha256', secret, '', 'addresses of mail', 32));
+export const addressKeyOf = (secret: Buffer): Buffer => Buffer.from(hkdfSync('sha256', secret, '', 'homeward: addresses of mail, 1', 32));
 
 /** Not a plain hash: addresses can be guessed, and a dump without the key must have no trace of them. */
 export const hashAddress = (key: Buffer, address: string): Buffer => createHmac('sha256', key).update(normalizeEmail(address)).digest();

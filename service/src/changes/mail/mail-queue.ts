@@ -23,6 +23,8 @@ export interface QueuedMail {
   /** At most one waits for its kind and subject, and at most one an hour is sent. */
   readonly isSingle?: boolean;
   readonly dueInSeconds?: number;
+  /** Not queued if another single one was within this time. */
+  readonly unlessWithinSeconds?: number;
 }
 
 /** A worker begins to send within this time after it was allowed to, or not at all. */
@@ -35,10 +37,17 @@ const endedDays = { sent: 3, dropped: 3, failed: 90 } as const;
 
 /** Sent after the commit, if there is still something to say then. */
 export async function queueMail(tx: Transaction, ...mail: readonly QueuedMail[]): Promise<void> {
-  let rows: readonly MailRow[] = mail.map(({ isSingle = false, dueInSeconds = 0, ...rest }) => ({ ...rest, isSingle, dueInSeconds }));
+  let rows: readonly MailRow[] = mail.map(({ isSingle = false, dueInSeconds = 0, unlessWithinSeconds = 0, ...rest }) => ({
+    ...rest,
+    isSingle,
+    dueInSeconds,
+    unlessWithinSeconds,
+  }));
   for (let tries = 0; rows.length > 0; tries += 1) {
     if (tries === triesMax) throw new Error('workers claim mail faster than it is queued');
-    rows = missingFrom(rows, await insertMail(tx, rows)).filter(({ isSingle }) => isSingle);
+    rows = missingFrom(rows, await insertMail(tx, rows)).filter(
+      ({ isSingle, unlessWithinSeconds }) => isSingle && unlessWithinSeconds === 0,
+    );
     // One already waits. It must not be claimed before this commit, or it would not tell of this change.
     if (rows.length > 0) rows = missingFrom(rows, await lockWaiting(tx, rows));
   }

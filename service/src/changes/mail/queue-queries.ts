@@ -11,6 +11,7 @@ export interface MailRow {
   readonly subjectId: bigint;
   readonly isSingle: boolean;
   readonly dueInSeconds: number;
+  readonly unlessWithinSeconds: number;
 }
 
 /** Returns those that were queued. A single one is not if one of its kind already waits for its subject. */
@@ -20,10 +21,12 @@ export async function insertMail(tx: Transaction, rows: readonly MailRow[]): Pro
     // In the order of subjects: two transactions that queue the same single ones wait for each other in one order.
     text: `insert into mail (kind, subject_id, is_single, due_at, waiting_since)
       select kind, subject_id, is_single, due, due
-        from unnest($1::text[], $2::bigint[], $3::boolean[], $4::float8[]) as queued (kind, subject_id, is_single, seconds),
+        from unnest($1::text[], $2::bigint[], $3::boolean[], $4::float8[], $5::float8[]) as queued (kind, subject_id, is_single, seconds, quiet),
           lateral (select greatest(now() + make_interval(secs => seconds), (
             select max(claimed_at) + interval '1 hour' from mail as last
               where is_single and last.subject_id = queued.subject_id and last.kind = queued.kind and state in ('queued', 'sent'))) as due) as time
+        where quiet = 0 or not exists (select from mail as last where last.is_single and last.subject_id = queued.subject_id
+          and last.kind = queued.kind and last.created_at > now() - make_interval(secs => quiet))
         order by subject_id, kind
       on conflict (kind, subject_id) where is_single and state = 'queued' and attempts = 0 do nothing
       returning kind, subject_id as "subjectId"`,
@@ -32,6 +35,7 @@ export async function insertMail(tx: Transaction, rows: readonly MailRow[]): Pro
       rows.map(({ subjectId }) => subjectId),
       rows.map(({ isSingle }) => isSingle),
       rows.map(({ dueInSeconds }) => dueInSeconds),
+      rows.map(({ unlessWithinSeconds }) => unlessWithinSeconds),
     ],
   });
   return result.rows;

@@ -26,7 +26,7 @@ import {
   selectOtherSpellings,
 } from './applicant-queries.ts';
 import { applicationNotFound } from './application-errors.ts';
-import { awaitApplicationMail } from './application-mail.ts';
+import { awaitAdopterMail } from './application-mail.ts';
 import { moveAndRecord } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { withdrawByAdopter } from './applications.ts';
@@ -91,7 +91,7 @@ export async function eraseOrderAndApplicant(db: Transactor, journal: Journal, o
     eraseLastWith(journal, (found) => (ids = found)),
   );
   if (!erased) return undefined;
-  await awaitApplicationMail(db, ids);
+  await awaitAdopterMail(db, ids);
   return { responses: erased.responses, applicationId: ids[0], keptApplicationId: await findApplicantOfOrder(db, orderId) };
 }
 
@@ -130,7 +130,7 @@ export async function eraseByEmail(db: Transactor, journal: Journal, email: stri
     total.deleted += batch.deleted;
     // An application ends with its order: as long as one is found, orders may have ended meanwhile.
     if (batch.found > 0) continue;
-    await awaitApplicationMail(db, withOrders);
+    await awaitAdopterMail(db, withOrders);
     return {
       ...total,
       applications: total.applications + withOrders.length,
@@ -154,7 +154,7 @@ async function eraseBatch(
     await lockPetRows(tx, petIdsOf(found));
     return eraseLocked(tx, journal, await lockEnded(tx, addressee, ids), 'all');
   });
-  await awaitApplicationMail(db, ids);
+  await awaitAdopterMail(db, ids);
   return { ...erased, found: found.length };
 }
 
@@ -177,7 +177,7 @@ export async function eraseApplicant(
   by: ApplicationParty = 'adopter',
 ): Promise<Erased> {
   const erased = await rerunning(catalogue).transaction((tx) => eraseOne(tx, journal, id, by));
-  await awaitApplicationMail(db, [id]);
+  await awaitAdopterMail(db, [id]);
   return erased;
 }
 

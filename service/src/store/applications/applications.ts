@@ -19,7 +19,7 @@ import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
 import { lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
-import { applicationExists, applicationNotFound, notAvailable, requireAnimal } from './application-errors.ts';
+import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable, requireAnimal } from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
@@ -62,7 +62,8 @@ interface Act {
 
 /**
  * Performs an action on an application, if the table of states allows it. Locks the order if it is accepted, then the animal, then the
- * application. If it has become accepted in between, throws MovedMeanwhile: run it again in a new transaction.
+ * application. If that has become accepted or moved to another shelter in between, throws MovedMeanwhile: run it again in a new
+ * transaction.
  */
 export async function actOnApplication(
   tx: CatalogueTransaction,
@@ -81,15 +82,21 @@ export async function actOnApplication(
     // Erased in between: the answers must not be in a stored response.
     return { ...withdrawn, answers: withdrawn.adopter && answers };
   }
-  const pet = (await lockPet(tx, seen.petId))?.pet;
+  const locked = await lockPet(tx, seen.petId);
+  const pet = locked?.pet;
   const application = await lockAndCheck(tx, id, name);
+  // It has moved with its animal to another shelter, whose staff decide on it now.
+  if (application.shelterId !== seen.shelterId) throw new MovedMeanwhile();
   if (name === 'accept') {
     if (!pet) throw petNotFound(String(application.petId));
     if (pet.status !== placing.pet.from) throw notAvailable(pet);
     const order = await placeApprovedOrder(tx, orderOf(application), actor, { expiresInSeconds: act.orderExpirySeconds });
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
   }
-  if (name === 'reopen') requireAnimal(pet, seen.petId);
+  if (name === 'reopen') {
+    requireAnimal(pet, seen.petId);
+    if (locked?.shelterId !== application.shelterId) throw decidedElsewhere(pet, application);
+  }
   try {
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
   } catch (error) {
@@ -124,8 +131,9 @@ async function withdrawAccepted(
   try {
     await actOnOrder(tx, orderId, 'cancel', actor, withdraw);
   } catch (error) {
-    // The order has ended since, and the application with it.
-    if (error instanceof AppError && error.code === 'order_state_conflict') throw new MovedMeanwhile();
+    // The order has ended since, and the application with it; or it belongs to another shelter now.
+    if (error instanceof AppError && (error.code === 'order_state_conflict' || error.code === 'order_not_found'))
+      throw new MovedMeanwhile();
     throw error;
   }
   return one(withdrawn);

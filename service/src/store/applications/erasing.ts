@@ -4,7 +4,7 @@ import { eraseApplicantsFromResponses } from '../../partners/idempotency/idempot
 import type { Transaction } from '../../platform/db/handles.ts';
 import type { ErasureExtent, Journal } from '../../platform/journal/journal.ts';
 import { deleteUnconfirmedApplicants, eraseAll, eraseAnswers } from './applicant-queries.ts';
-import { cancelApplicationMail } from './application-mail.ts';
+import { cancelAdopterMail } from './application-mail.ts';
 import { applicationEvent } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 
@@ -37,7 +37,7 @@ export async function eraseLocked(
   );
   const erased = await (keepsAddress ? eraseAnswers : eraseAll)(tx, ids);
   const responses = await eraseApplicantsFromResponses(tx, ids, { keepsAddress });
-  await cancelApplicationMail(tx, ids);
+  await cancelAdopterMail(tx, ids);
   await recordEvents(tx, ...erased.map((application) => applicationEvent('adopter_erased', application)));
   journal({ act: 'applicants_erased', applications: ids, extent });
   return { applications: erased.length, deleted, responses };
