@@ -36,6 +36,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   'wanted-application': async () => (await import('./wanted-animal/wanted-application.ts')).wantedApplication,
   expiry: async () => (await import('./expiry.ts')).expiry,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,
+  applicants: async () => (await import('./applicants.ts')).applicants,
   erasure: async () => (await import('./erasure.ts')).erasure,
   leftovers: async () => (await import('./leftovers.ts')).leftovers,
   restore: async () => (await import('./restore/restore.ts')).restore,
