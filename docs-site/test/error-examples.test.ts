@@ -170,6 +170,13 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     ]);
     return send('client_suspended', { key });
   },
+  orders_by_application: async () => {
+    const at = await openStore();
+    const key = await at.createKey();
+    await addPet(at, key);
+    await at.dependencies.db.write({ text: "update shelters set adoption = 'application' where id = 1" });
+    return send('orders_by_application', { at, key });
+  },
   open_order_limit: async () => {
     const at = await openStore();
     const key = await at.createKey();

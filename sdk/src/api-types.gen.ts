@@ -99,6 +99,15 @@ export type NewShelter = {
     latitude?: number | null;
     longitude?: number | null;
     timezone?: string | null;
+    applicationNote?: string | null;
+    /**
+     * How its animals are adopted. order: Partners order its animals: the first to ask reserves one. application: Partners send it applications, of which its staff accept one. Only staff place orders.
+     */
+    adoption?: 'order' | 'application';
+    /**
+     * How many open applications an animal of the shelter may have.
+     */
+    applicationsMax?: number;
 };
 
 /**
@@ -117,6 +126,15 @@ export type ShelterChanges = {
     latitude?: number | null;
     longitude?: number | null;
     timezone?: string | null;
+    applicationNote?: string | null;
+    /**
+     * How its animals are adopted. order: Partners order its animals: the first to ask reserves one. application: Partners send it applications, of which its staff accept one. Only staff place orders.
+     */
+    adoption?: 'order' | 'application';
+    /**
+     * How many open applications an animal of the shelter may have.
+     */
+    applicationsMax?: number;
 };
 
 /**
@@ -139,6 +157,15 @@ export type Shelter = {
     latitude: number | null;
     longitude: number | null;
     timezone: string | null;
+    /**
+     * How its animals are adopted. order: Partners order its animals: the first to ask reserves one. application: Partners send it applications, of which its staff accept one. Only staff place orders.
+     */
+    adoption: 'order' | 'application';
+    /**
+     * How many open applications an animal of the shelter may have.
+     */
+    applicationsMax: number;
+    applicationNote: string | null;
 };
 
 export type PetShelter = {
@@ -146,6 +173,52 @@ export type PetShelter = {
      * The shelter that the animal belongs to.
      */
     shelterId: Int64;
+};
+
+/**
+ * What a shelter asks those who apply for its animals.
+ */
+export type Question = {
+    /**
+     * Names the question in answers. Unique among the questions of the shelter.
+     */
+    id: string;
+    /**
+     * The question, as plain text of one line.
+     */
+    text: string;
+    /**
+     * What it is answered with. line: one line of text of at most 200 characters. text: a text of several lines of at most 2,000 characters. yes_no: true or false. choice: one of the options. choices: an array of different options.
+     */
+    type: 'line' | 'text' | 'yes_no' | 'choice' | 'choices';
+    /**
+     * What can be chosen. For questions of the type choice and choices only, which need it.
+     */
+    options?: Array<string>;
+    /**
+     * Whether everyone who is asked it must answer it.
+     */
+    required: boolean;
+    /**
+     * Asks the question only of those who have answered an earlier one in this way.
+     */
+    onlyIf?: {
+        /**
+         * The id of an earlier question of the type yes_no or choice.
+         */
+        question: string;
+        /**
+         * The answer to it with which this question is asked: true or false, or one of its options.
+         */
+        is: boolean | string;
+    };
+};
+
+export type ShelterQuestions = {
+    /**
+     * In the order in which they are asked.
+     */
+    questions: Array<Question>;
 };
 
 /**
@@ -1155,7 +1228,7 @@ export type Facets = {
 /**
  * The error codes that existed when this version was generated.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'orders_by_application' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.
@@ -1411,6 +1484,54 @@ export type MovePetResponses = {
 };
 
 export type MovePetResponse = MovePetResponses[keyof MovePetResponses];
+
+export type GetShelterQuestionsData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the shelter.
+         */
+        shelterId: Int64;
+    };
+    query?: never;
+    url: '/shelters/{shelterId}/questions';
+};
+
+export type GetShelterQuestionsResponses = {
+    /**
+     * The questions. A shelter that asks nothing has an empty list.
+     */
+    200: ShelterQuestions;
+};
+
+export type GetShelterQuestionsResponse = GetShelterQuestionsResponses[keyof GetShelterQuestionsResponses];
+
+export type SetShelterQuestionsData = {
+    body: ShelterQuestions;
+    headers?: {
+        /**
+         * The list's ETag. Returns 412 if the list has changed since.
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the shelter.
+         */
+        shelterId: Int64;
+    };
+    query?: never;
+    url: '/shelters/{shelterId}/questions';
+};
+
+export type SetShelterQuestionsResponses = {
+    /**
+     * The questions as they are now.
+     */
+    200: ShelterQuestions;
+};
+
+export type SetShelterQuestionsResponse = SetShelterQuestionsResponses[keyof SetShelterQuestionsResponses];
 
 export type GetProfileData = {
     body?: never;
@@ -2341,4 +2462,4 @@ export type GetUsageResponses = {
 
 export type GetUsageResponse = GetUsageResponses[keyof GetUsageResponses];
 
-export type ApiUrl = '/pets' | '/pets/{petId}' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';
+export type ApiUrl = '/pets' | '/pets/{petId}' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/shelters/{shelterId}/questions' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';

@@ -33,6 +33,7 @@ import type {
   Replayed,
   Shelter,
   ShelterChanges,
+  ShelterQuestions,
   Usage,
   Webhook,
   WebhookChanges,
@@ -113,15 +114,21 @@ function petsOf(transport: Transport) {
 
 function sheltersOf(transport: Transport) {
   const one = (id: Int64) => ({ url: '/shelters/{shelterId}', path: { shelterId: id } }) as const;
+  const questionsOf = (id: Int64) => ({ ...one(id), url: '/shelters/{shelterId}/questions' }) as const;
   return {
     list: (query?: ListSheltersData['query'], options?: CallOptions): Listing<Shelter> =>
       createListing(transport, { url: '/shelters', query, options }),
     get: (id: Int64, options?: CallOptions) => request<Shelter>(transport, { ...one(id), options }),
     /** For the store's own keys. */
     create: (shelter: NewShelter, options?: WriteOptions) => post<Shelter>(transport, { url: '/shelters', body: shelter }, options),
-    /** For the store's own keys. Null removes a value. */
+    /** For keys of the store, and of the shelter. Null removes a value. */
     update: (id: Int64, changes: ShelterChanges, options?: ChangeOptions) =>
       request<Shelter>(transport, { method: 'PATCH', ...one(id), body: changes, headers: { 'if-match': options?.ifMatch }, options }),
+    /** What it asks those who apply for its animals. */
+    questions: (id: Int64, options?: CallOptions) => request<ShelterQuestions>(transport, { ...questionsOf(id), options }),
+    /** For keys of the store, and of the shelter: replaces them all. */
+    setQuestions: (id: Int64, body: ShelterQuestions, options?: ChangeOptions) =>
+      request<ShelterQuestions>(transport, { method: 'PUT', ...questionsOf(id), body, headers: { 'if-match': options?.ifMatch }, options }),
   };
 }
 

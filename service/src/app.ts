@@ -66,6 +66,8 @@ import { photoSchemas } from './store/photos/photo-schemas.ts';
 import { readPhotoStorage } from './store/photos/upload-allowance.ts';
 import { profileRoutes } from './store/profiles/profile-routes.ts';
 import { profileSchemas } from './store/profiles/profile-schemas.ts';
+import { questionRoutes } from './store/questions/question-routes.ts';
+import { questionSchemas } from './store/questions/question-schemas.ts';
 import { shelterRoutes } from './store/shelters/shelter-routes.ts';
 import { shelterSchemas } from './store/shelters/shelter-schemas.ts';
 
@@ -92,6 +94,7 @@ const sharedSchemas = [
   ErrorSchema,
   ...petSchemas,
   ...shelterSchemas,
+  ...questionSchemas,
   ...profileSchemas,
   ...photoSchemas,
   ...categorySchemas,
@@ -218,6 +221,7 @@ export async function createApp(
       const otherMethods = rejectOtherMethods(api);
       petRoutes(api, { db, catalogue, adoptions: { findOpenOrder, settleApplications }, pages, clock, config });
       shelterRoutes(api, { db, catalogue });
+      questionRoutes(api, { db });
       profileRoutes(api, { db, catalogue, clock });
       listingRoutes(api, { db, pages: listingPages, clock, config });
       await photoRoutes(api, { db, catalogue, store: photoStore, config });

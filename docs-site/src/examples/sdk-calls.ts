@@ -22,6 +22,8 @@ const sdkCalls: Readonly<Record<string, SdkCall>> = {
   createShelter: { call: 'shelters.create', result: 'shelter' },
   getShelter: { call: 'shelters.get', result: 'shelter' },
   updateShelter: { call: 'shelters.update', result: 'shelter' },
+  getShelterQuestions: { call: 'shelters.questions', result: 'asked' },
+  setShelterQuestions: { call: 'shelters.setQuestions', result: 'asked' },
   getProfile: { call: 'pets.profile', method: 'get', result: 'profile' },
   putProfile: { call: 'pets.profile', method: 'put', result: 'profile' },
   patchProfile: { call: 'pets.profile', method: 'patch', result: 'profile' },

@@ -1,6 +1,6 @@
 // What happens in a small store over a week. Every operation of the API is called once by a shown step.
 
-import { eraseAdopterOf } from '../../../service/src/store/orders/adopters.ts';
+import { eraseOrderAndApplicant } from '../../../service/src/store/applications/applicants.ts';
 import { expireDueOrders } from '../../../service/src/store/orders/orders.ts';
 import { addPet } from '../../../service/test/adoption-steps.ts';
 import { executeAsOwner } from '../../../service/test/databases.ts';
@@ -101,6 +101,27 @@ export const scenario: readonly Step[] = [
     parameters: { shelterId: 2 },
     body: { phone: '+43 1 555 01 23', email: null },
   },
+  {
+    at: '2026-11-15T09:37:19.502Z',
+    operationId: 'setShelterQuestions',
+    by: 'staff',
+    parameters: { shelterId: 2 },
+    body: {
+      questions: [
+        { id: 'garden', text: 'Do you have a garden?', type: 'yes_no', required: true },
+        {
+          id: 'fence',
+          text: 'How high is the fence around your garden?',
+          type: 'choice',
+          options: ['Up to 1 m', 'Higher'],
+          required: true,
+          onlyIf: { question: 'garden', is: true },
+        },
+        { id: 'about', text: 'Who lives in your home?', type: 'text', required: false },
+      ],
+    },
+  },
+  { at: '2026-11-15T09:37:22.164Z', operationId: 'getShelterQuestions', parameters: { shelterId: 2 } },
   { at: '2026-11-15T09:37:27.810Z', operationId: 'movePet', by: 'staff', parameters: { petId: 3 }, body: { shelterId: 2 } },
   { at: '2026-11-15T09:37:50.126Z', operationId: 'removePet', by: 'staff', parameters: { petId: 4 } },
   {
@@ -183,7 +204,7 @@ export const scenario: readonly Step[] = [
   {
     at: '2026-11-22T11:15:48.637Z',
     prepare: async ({ store }) => {
-      await eraseAdopterOf(store.dependencies.db, () => true, 2n);
+      await eraseOrderAndApplicant(store.dependencies.db, () => true, 2n);
       await publishAll(store);
     },
   },

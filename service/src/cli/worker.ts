@@ -6,6 +6,7 @@ import { SafeSender } from '../changes/delivery/safe-sender.ts';
 import { tracedSender } from '../changes/delivery/traced-sender.ts';
 import { rotatePartitions } from '../changes/events/events.ts';
 import { Publisher } from '../changes/events/publisher.ts';
+import { sweepMail } from '../changes/mail/mail-queue.ts';
 import { rotateAttemptPartitions, sweepDeliveries } from '../changes/webhooks/deliveries.ts';
 import { disableWebhooksOfEndedKeys } from '../changes/webhooks/endpoint-keys.ts';
 import { listFailing } from '../changes/webhooks/webhooks.ts';
@@ -14,12 +15,15 @@ import { BackupWatch } from '../operations/telemetry/backup-watch.ts';
 import { CertificateWatch } from '../operations/telemetry/certificate-watch.ts';
 import { DiskWatch } from '../operations/telemetry/disk-watch.ts';
 import { JobTally } from '../operations/telemetry/job-tally.ts';
+import { MailTally } from '../operations/telemetry/mail-tally.ts';
 import { PhotoWatch } from '../operations/telemetry/photo-watch.ts';
 import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../operations/telemetry/worker-metrics.ts';
 import { deleteOldResponses } from '../partners/idempotency/idempotency-queries.ts';
 import { rotateUsagePartitions } from '../partners/usage/usage.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { openJournal } from '../platform/journal/journal.ts';
+import { remindShelters } from '../store/applications/application-mail.ts';
+import { eraseCompletedWith, eraseOldApplicants } from '../store/applications/applicants.ts';
 import { closeUnanswered, deleteUnconfirmedApplications, settleLeftApplications } from '../store/applications/settling.ts';
 import { makeHistoryPartitions } from '../store/history/history.ts';
 import { countWords } from '../store/listings/words.ts';
@@ -33,6 +37,7 @@ import { openPictureMaker } from '../store/photos/picture-maker.ts';
 import { deleteRemoved } from '../store/photos/removed-files.ts';
 import { followFailover } from './failovers.ts';
 import { JobFailures } from './job-failures.ts';
+import { openMailLanes } from './mail-jobs.ts';
 import { journalRecorder } from './worker-journal.ts';
 
 const deliverJob = 'deliver-webhooks';
@@ -57,6 +62,9 @@ const photoWatchIntervalMs = 15_000;
 const photoScanIntervalMs = 3_600_000;
 /** Short, so that a search knows a new word within a second. A poll reads two rows. */
 const wordsIntervalMs = 250;
+/** Of each lane. A poll costs one index probe. */
+const mailIntervalMs = 1_000;
+const remindIntervalMs = 3_600_000;
 const diskIntervalMs = 15_000;
 const backupIntervalMs = 60_000;
 /** A certificate is valid for weeks. */
@@ -68,7 +76,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
     .command('worker')
     .description(
-      'expire orders that were not approved in time, publish events, send webhooks, process photos, count the words of searches, erase adopters after the retention period, and delete old records; run one or more',
+      'expire orders that were not approved in time, publish events, send webhooks, process photos, count the words of searches, send mail, erase adopters after the retention period, and delete old records; run one or more',
     )
     .action(() => work(config()));
 }
@@ -84,6 +92,7 @@ async function work(config: Config): Promise<void> {
   const tally = new JobTally();
   const failures = new JobFailures(log);
   const deliveries = new DeliveryTally();
+  const mail = new MailTally();
   const store = new LastStoreFacts();
   const disks = new DiskWatch(config, log);
   const photos = openPhotoStore(config.photos);
@@ -164,7 +173,7 @@ async function work(config: Config): Promise<void> {
   tally.add(deliverJob);
   if (config.metricsPort !== undefined) {
     const { openMetrics } = await import('../operations/telemetry/open-metrics.ts');
-    const metrics = { jobs: tally, deliveries, deliverer, store, disks, photoWatch, backup, certificate };
+    const metrics = { jobs: tally, deliveries, mail, deliverer, store, disks, photoWatch, backup, certificate };
     opened.use(
       await openMetrics({ host: config.metricsHost, port: config.metricsPort }, dependencies, (registry) =>
         addWorkerMetrics(registry, metrics),
@@ -178,6 +187,8 @@ async function work(config: Config): Promise<void> {
     signal: stopping.signal,
     turn: { clientId: 0n },
   };
+  const { signal } = stopping;
+  const lanes = config.mail ? await openMailLanes(dependencies, config.mail, { signal, onOutcome: mail.onOutcome }) : [];
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     runJob('settle-applications', expiryIntervalMs, () => settleLeftApplications(db, batchSizeMax)),
@@ -193,7 +204,8 @@ async function work(config: Config): Promise<void> {
     deliverer.run(stopping.signal),
     runJob('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     runJob('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
-    runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
+    runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax, eraseCompletedWith(journal))),
+    runJob('erase-applicants', sweepIntervalMs, () => eraseOldApplicants(db, journal, config.adopterRetentionDays, batchSizeMax)),
     runJob('count-words', wordsIntervalMs, countNextWords, 'debug'),
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
@@ -202,6 +214,9 @@ async function work(config: Config): Promise<void> {
     photos && runJob('count-photo-bytes', sweepIntervalMs, () => countPictures(db, photos)),
     photos && runJob('delete-removed-photos', sweepIntervalMs, () => deleteRemoved(db, photos)),
     photos && runJob(scanJob, photoScanIntervalMs, () => scanPhotos(photos)),
+    ...lanes.map((lane) => runJob('send-mail', mailIntervalMs, () => lane.sendNext(), 'debug').finally(() => lane.close())),
+    config.mail && runJob('remind-shelters', remindIntervalMs, () => remindShelters(db)),
+    runJob('sweep-mail', sweepIntervalMs, () => sweepMail(db, sweepSizeMax)),
     runJob('look-at-disks', diskIntervalMs, () => disks.look()),
     runJob('record-journal', sweepIntervalMs, journalRecorder({ db, config, log })),
     ...(config.metricsPort === undefined

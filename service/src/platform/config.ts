@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { findJournalPlace } from './journal-place.ts';
+import { type MailAddress, parseMailAddress } from './mail-address.ts';
 import { InvalidSentinelUrl, isSentinelUrl, parseSentinelUrl, sentinelSchemes } from './sentinel-url.ts';
 import { findDatabaseUrlProblem, findRedisUrlProblem } from './server-urls.ts';
+import { InvalidSmtpUrl, parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
 
 /** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */
 export const variables = {
@@ -75,12 +77,19 @@ export const variables = {
   HOMEWARD_WEBHOOKS_TO_LOOPBACK: { fallback: 'off', help: 'on: webhooks may be sent to this machine, also without TLS; for development' },
   HOMEWARD_PUBLIC_URL: {
     fallback: '',
-    help: 'URL under which callers reach the API, such as https://api.example.org; the worker measures when its certificate expires',
+    help: 'URL under which callers reach the API, such as https://api.example.org; mail has links to it, and the worker measures when its certificate expires',
   },
   HOMEWARD_SECURITY_CONTACT: {
     fallback: '',
     help: 'mailto: or https: URL for vulnerability reports, in /.well-known/security.txt',
   },
+  HOMEWARD_SMTP_URL: {
+    fallback: '',
+    help: 'server that mail to adopters and shelters is given to: smtps://USER:PASSWORD@HOST:465, or smtp://USER:PASSWORD@HOST:587 for STARTTLS; no mail unless set, with HOMEWARD_MAIL_FROM and HOMEWARD_PUBLIC_URL',
+  },
+  HOMEWARD_SMTP_URL_FILE: { fallback: '', help: 'file that contains HOMEWARD_SMTP_URL' },
+  HOMEWARD_MAIL_FROM: { fallback: '', help: 'sender of that mail, such as Danube Shelters <adoption@example.org>' },
+  HOMEWARD_LANGUAGE: { fallback: 'en', help: 'language of mail and of the pages for adopters: en' },
   HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'ms between failing readiness and closing connections, at shutdown' },
   HOMEWARD_METRICS_PORT: { fallback: '', help: 'port of GET /metrics for Prometheus; 0 picks a free one; no metrics unless set' },
   HOMEWARD_METRICS_HOST: { fallback: '127.0.0.1', help: 'address of that port' },
@@ -113,6 +122,18 @@ export interface S3Config {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
+
+/** How adopters and shelters are told of applications. */
+export interface MailConfig {
+  readonly smtp: SmtpServer;
+  readonly from: MailAddress;
+  /** Where the pages are that mail has links to. Without a slash at the end. */
+  readonly publicUrl: string;
+  readonly language: Language;
+}
+
+const languages = ['en'] as const;
+export type Language = (typeof languages)[number];
 
 /** Where the files of photos are. */
 export type PhotosConfig = { readonly directory: string } | { readonly s3: S3Config };
@@ -158,7 +179,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     }
   };
   /** Empty unless one of its two variables is set. */
-  const secret = (name: 'REDIS_SENTINEL_PASSWORD' | 'HOMEWARD_PHOTOS_S3_SECRET'): string => {
+  const secret = (name: 'REDIS_SENTINEL_PASSWORD' | 'HOMEWARD_PHOTOS_S3_SECRET' | 'HOMEWARD_SMTP_URL'): string => {
     const file = text(`${name}_FILE`);
     if (file && text(name)) throw new ConfigError(`${name} and ${name}_FILE are both set. Set only one of them.`);
     return file ? readSecret(`${name}_FILE`, file) : text(name);
@@ -199,6 +220,19 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
       `HOMEWARD_PHOTOS must be the absolute path of a directory, such as /var/lib/homeward/photos, or s3://BUCKET; got "${place}".`,
     );
   };
+  const language = oneOf('HOMEWARD_LANGUAGE', languages);
+  const publicUrl = readPublicUrl(text('HOMEWARD_PUBLIC_URL'));
+  const readMail = (): MailConfig | undefined => {
+    const url = secret('HOMEWARD_SMTP_URL');
+    const sender = text('HOMEWARD_MAIL_FROM');
+    // The URL alone is for other things.
+    if (!url && !sender) return undefined;
+    const missing = Object.entries({ HOMEWARD_SMTP_URL: url, HOMEWARD_MAIL_FROM: sender, HOMEWARD_PUBLIC_URL: publicUrl })
+      .filter(([, value]) => !value)
+      .map(([name]) => name);
+    if (missing.length > 0) throw new ConfigError(`${missing.join(' and ')} must also be set for mail to be sent.`);
+    return { smtp: readSmtp(url), from: readSender(sender), publicUrl, language };
+  };
   return Object.freeze({
     databaseUrl: checkCertificates(
       requirePrimary(checkServers('DATABASE_URL', findDatabaseUrlProblem, serverUrl('DATABASE_URL', 'postgres', 'postgresql'))),
@@ -226,7 +260,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     poolSize: integer('HOMEWARD_POOL_SIZE', 1, 1_000),
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),
     webhooksToLoopback: oneOf('HOMEWARD_WEBHOOKS_TO_LOOPBACK', ['on', 'off']),
-    publicUrl: readPublicUrl(text('HOMEWARD_PUBLIC_URL')),
+    publicUrl,
+    mail: readMail(),
+    language,
     securityContact: readContact(text('HOMEWARD_SECURITY_CONTACT')),
     drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
     metricsPort: text('HOMEWARD_METRICS_PORT') ? integer('HOMEWARD_METRICS_PORT', 0, 65_535) : undefined,
@@ -296,6 +332,8 @@ const secretVariables = [
   'HOMEWARD_PHOTOS_S3_KEY_ID',
   'HOMEWARD_PHOTOS_S3_SECRET',
   'HOMEWARD_PHOTOS_S3_SECRET_FILE',
+  'HOMEWARD_SMTP_URL',
+  'HOMEWARD_SMTP_URL_FILE',
 ] as const satisfies ReadonlyArray<keyof typeof variables>;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -341,6 +379,24 @@ function readPublicUrl(value: string): string {
   if (url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '');
   throw new ConfigError(
     `HOMEWARD_PUBLIC_URL must be the URL under which callers reach the API, such as https://api.example.org; got "${value.split('?', 1)[0]}".`,
+  );
+}
+
+/** No message shows the URL, which has a password. */
+function readSmtp(url: string): SmtpServer {
+  try {
+    return parseSmtpUrl(url);
+  } catch (error) {
+    if (error instanceof InvalidSmtpUrl) throw new ConfigError(`HOMEWARD_SMTP_URL ${error.message}`);
+    throw error;
+  }
+}
+
+function readSender(text: string): MailAddress {
+  const sender = parseMailAddress(text);
+  if (sender) return sender;
+  throw new ConfigError(
+    `HOMEWARD_MAIL_FROM must be an address, such as adoption@example.org or Danube Shelters <adoption@example.org>; got "${text}".`,
   );
 }
 

@@ -219,6 +219,14 @@ export const errorCodes = {
     request: 'POST /v1/store/orders\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
     message: 'Biscuit (id 1) is pending. Only an available animal can be ordered.',
   },
+  orders_by_application: {
+    status: 409,
+    cause: "The animal's shelter takes applications, and its staff choose among them. Only they and the store's staff place orders.",
+    fix: 'Send an application for the adopter with POST /v1/applications. The field adoption of a shelter says which way it takes.',
+    request: 'POST /v1/store/orders\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
+    message:
+      'Biscuit (id 1) is adopted by application: the staff of shelter 1 choose among those who apply. Send POST /v1/applications in place of an order.',
+  },
   open_order_limit: {
     status: 409,
     cause:

@@ -52,6 +52,12 @@ const onAnimals: ReadonlyArray<readonly [string, Rule, { status: number; body?: 
   ['PUT /v1/pets/:id/shelter', move, { body: { shelterId: 4711 }, status: 404 }],
 ];
 
+/** The same on shelters. */
+const onShelters: typeof onAnimals = [
+  ['PATCH /v1/shelters/:id', change, { body: { phone: null }, status: 200 }],
+  ['PUT /v1/shelters/:id/questions', change, { body: { questions: [] }, status: 200 }],
+];
+
 const isAllowed = ({ anywhere, ownShelter }: Rule, { scopes, isBound }: Key, place: Place): boolean =>
   anywhere.some((scope) => scopes.includes(scope)) ||
   (isBound && place === 'this shelter' && ownShelter.some((scope) => scopes.includes(scope)));
@@ -117,6 +123,20 @@ const cellsOfAnimals = (key: Key): Cell[] =>
     }),
   );
 
+const cellsOfShelters = (key: Key): Cell[] =>
+  places.flatMap((place) =>
+    onShelters.map(([operation, rule, { status, ...options }]) => {
+      const [method = '', path = ''] = operation.replace(':id', String(shelters[place])).split(' ');
+      return {
+        key,
+        operation,
+        place,
+        expected: isAllowed(rule, key, place) ? status : 403,
+        call: [method, path, { key: keyText(key), ...options }],
+      };
+    }),
+  );
+
 const cellsOfOrders = (key: Key): Cell[] =>
   places.flatMap((place) =>
     (['its client', 'another client'] as const).flatMap((owner) =>
@@ -148,6 +168,10 @@ async function findWrong(cells: readonly Cell[]): Promise<string[]> {
 describe('A key', () => {
   test.each(keys.map((key) => [nameOf(key), key] as const))('%s may change, describe and move these animals only', async (_, key) => {
     expect(await findWrong(cellsOfAnimals(key))).toEqual([]);
+  });
+
+  test.each(keys.map((key) => [nameOf(key), key] as const))('%s may change these shelters and their questions only', async (_, key) => {
+    expect(await findWrong(cellsOfShelters(key))).toEqual([]);
   });
 
   test.each(keys.map((key) => [nameOf(key), key] as const))('%s may see, cancel and decide on these orders only', async (_, key) => {

@@ -102,13 +102,30 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'platform/http/invalid-fields.ts',
   ],
   ['Ids in one list request', '{idsMax}', 'store/pets/pet-schemas.ts'],
-  ['Name of an animal, a category, an adopter', '{maxLength} characters', 'platform/http/schemas.ts'],
+  ['Name of an animal, a category, an adopter', '{lengthMax} characters', 'platform/http/schemas.ts'],
   ['E-mail address', '{maxLength} characters', 'platform/http/email-text.ts'],
   [
-    'Description, address, telephone number, website and time zone of a shelter',
-    '{description}, {address}, {phone}, {website} and {timezone} characters',
+    'Description, address, telephone number, website and time zone of a shelter; its note for applicants',
+    '{description}, {address}, {phone}, {website} and {timezone} characters; {applicationNote}',
     'store/shelters/shelter-schemas.ts',
   ],
+  [
+    'Open applications that an animal may have',
+    '{applicationsMax}, or as set for its shelter, {applicationsMaxMax} at most',
+    'store/shelters/shelter-schemas.ts',
+  ],
+  [
+    'Questions of a shelter',
+    '{questionsMax}, {questionsBytesMax KiB} in all; texts of {textLengthMax} characters; {optionsMax} options',
+    'store/questions/question-schemas.ts',
+    'store/questions/question-checks.ts',
+  ],
+  [
+    'Answers of an applicant',
+    'one for each question, of {/line: .*lengthMax: ([\\d_]+)/} characters in one line or {/text: .*lengthMax: ([\\d_]+)/}',
+    'domain/question-types.ts',
+  ],
+  ['Faults of questions or answers described in a message', '{shownMax}; the others are counted', 'store/questions/invalid-parts.ts'],
   [
     'Description of an animal; its breed or external id',
     '{descriptionLengthMax} characters; {lineLengthMax}',

@@ -16,6 +16,7 @@ describe('loadConfig', () => {
       otherUrl: '',
       categories: 'open',
       orderExpirySeconds: 172_800,
+      applicationExpiryDays: 60,
       adopterRetentionDays: 90,
       adoptionRetentionDays: undefined,
       journalFile: '',
@@ -29,6 +30,8 @@ describe('loadConfig', () => {
       pageCache: 'on',
       webhooksToLoopback: 'off',
       publicUrl: '',
+      mail: undefined,
+      language: 'en',
       securityContact: '',
       drainMs: 1_500,
       metricsPort: undefined,
@@ -63,6 +66,9 @@ describe('loadConfig', () => {
         HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
         HOMEWARD_PUBLIC_URL: 'https://api.example.org/',
         HOMEWARD_SECURITY_CONTACT: 'mailto:security@example.org',
+        HOMEWARD_SMTP_URL: 'smtp://store:p%40ss@mail.example.org',
+        HOMEWARD_MAIL_FROM: 'Danube Shelters <adoption@example.org>',
+        HOMEWARD_LANGUAGE: 'en',
         HOMEWARD_DRAIN_MS: '0',
         HOMEWARD_METRICS_PORT: '9464',
         HOMEWARD_METRICS_HOST: '0.0.0.0',
@@ -82,6 +88,7 @@ describe('loadConfig', () => {
       otherUrl: 'https://api.example/v1',
       categories: 'closed',
       orderExpirySeconds: 60,
+      applicationExpiryDays: 60,
       adopterRetentionDays: 0,
       adoptionRetentionDays: 3_650,
       journalFile: '/var/log/homeward/journal',
@@ -95,6 +102,19 @@ describe('loadConfig', () => {
       pageCache: 'off',
       webhooksToLoopback: 'on',
       publicUrl: 'https://api.example.org',
+      mail: {
+        smtp: {
+          host: 'mail.example.org',
+          port: 587,
+          isTls: false,
+          isLoopback: false,
+          login: { user: 'store', password: 'p@ss' },
+        },
+        from: { name: 'Danube Shelters', address: 'adoption@example.org' },
+        publicUrl: 'https://api.example.org',
+        language: 'en',
+      },
+      language: 'en',
       securityContact: 'mailto:security@example.org',
       drainMs: 0,
       metricsPort: 9_464,
@@ -164,6 +184,43 @@ describe('loadConfig', () => {
     expect(() => loadConfig(bucket)).toThrow('HOMEWARD_PHOTOS_S3_SECRET must be set if HOMEWARD_PHOTOS is a bucket.');
     expect(() => loadConfig({ ...bucket, ...secret, ...elsewhere })).toThrow('are both set. Set only one of them.');
   });
+
+  test('has mail only with a server, a sender and a public URL, and says which of them is missing', () => {
+    const [server, sender] = [{ HOMEWARD_SMTP_URL: 'smtps://store:sesame@mail.example.org' }, { HOMEWARD_MAIL_FROM: 'a@example.org' }];
+    const publicUrl = { HOMEWARD_PUBLIC_URL: 'https://api.example.org' };
+    expect(loadConfig(publicUrl).mail).toBeUndefined();
+    expect(loadConfig({ ...server, ...sender, ...publicUrl }).mail).toMatchObject({
+      smtp: { port: 465 },
+      from: { address: 'a@example.org' },
+    });
+    expect(() => loadConfig({ ...server, ...sender })).toThrow(
+      new ConfigError('HOMEWARD_PUBLIC_URL must also be set for mail to be sent.'),
+    );
+    expect(() => loadConfig(sender)).toThrow(
+      new ConfigError('HOMEWARD_SMTP_URL and HOMEWARD_PUBLIC_URL must also be set for mail to be sent.'),
+    );
+    expect(() => loadConfig({ ...server, ...publicUrl })).toThrow(
+      new ConfigError('HOMEWARD_MAIL_FROM must also be set for mail to be sent.'),
+    );
+  });
+
+  test.each(['smtp://store:ses/ame@mail.example.org', 'http://store:sesame@mail.example.org', 'smtp://store:sesame@mail.example.org/x'])(
+    'rejects a server for mail that can not be meant, and does not show the password: %s',
+    (url) => {
+      const load = () =>
+        loadConfig({ HOMEWARD_SMTP_URL: url, HOMEWARD_MAIL_FROM: 'a@example.org', HOMEWARD_PUBLIC_URL: 'https://example.org' });
+      expect(load).toThrow(/^HOMEWARD_SMTP_URL /);
+      expect(load).not.toThrow(/sesame|ses.ame/);
+    },
+  );
+
+  test.each(['nobody', 'a@b@example.org', 'A <a@example.org', 'a@example.org\nBcc: b@example.org', 'a@example', 'ä@example.org'])(
+    'rejects %j as a sender of mail',
+    (from) => {
+      const others = { HOMEWARD_SMTP_URL: 'smtp://localhost', HOMEWARD_PUBLIC_URL: 'https://example.org' };
+      expect(() => loadConfig({ ...others, HOMEWARD_MAIL_FROM: from })).toThrow('HOMEWARD_MAIL_FROM must be an address, such as');
+    },
+  );
 
   test('of traces rejects a sampler and a ratio that do not exist, and reads them only if traces are on', () => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
@@ -348,6 +405,8 @@ describe('loadImagesConfig', () => {
     'HOMEWARD_PHOTOS_S3_KEY_ID',
     'HOMEWARD_PHOTOS_S3_SECRET',
     'HOMEWARD_PHOTOS_S3_SECRET_FILE',
+    'HOMEWARD_SMTP_URL',
+    'HOMEWARD_SMTP_URL_FILE',
   ])('rejects %s, without its value', (name) => {
     const load = () => loadImagesConfig({ HOMEWARD_IMAGES_SOCKET, [name]: 'sesame' });
     expect(load).toThrow(`${name} is set. Unset it for homeward images`);

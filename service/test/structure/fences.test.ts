@@ -30,11 +30,12 @@ const exceptions: Readonly<Record<string, string>> = {
   'claim-removed-files': 'takes the claim',
   'claim-removed-files-again': 'takes the claim',
   'claim-photo-scan': 'takes the claim',
+  'claim-mail': 'takes the claim',
   'give-back-photo-bytes': 'deletes rows whose files are gone, whoever has deleted them, and subtracts the bytes of those that it deletes',
 };
 
 test('the jobs of the worker that have a lease are known', () => {
-  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['Deliverer', 'processPhoto', 'scanFiles', 'deleteRemoved']);
+  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['Deliverer', 'processPhoto', 'scanFiles', 'deleteRemoved', 'openMailLanes']);
 });
 
 test('every statement by which they write has a fence, or a reason to have none', () => {
@@ -48,6 +49,7 @@ test.each([
   ['mark-webhooks-read', 'changes/delivery/endpoint-queries.ts'],
   ['insert-failed-deliveries', 'changes/delivery/result-queries.ts'],
   ['photo-has-failed', 'store/photos/processing-queries.ts'],
+  ['end-mail', 'changes/mail/claim-queries.ts'],
 ])('one that loses its fence is found: %s', (name, file) => {
   const [before = '', after = ''] = read(file).split(`name: '${name}'`);
   const planted = leasedStatements((one) => (one === file ? `${before}name: '${name}'${after.replace(fence, '')}` : read(one)));

@@ -149,6 +149,13 @@ export const metricTable = {
   homeward_webhooks_disabled_total: worker.counter('Endpoints that this worker has disabled.'),
   homeward_webhook_endpoints: shared('Endpoints of all clients.', 'status'),
   homeward_webhook_endpoints_failing: shared('Enabled endpoints whose last delivery failed.'),
+  homeward_mail_total: worker.counter(
+    'Messages by outcome. sent: the SMTP server has taken it. deferred: an attempt failed, and there is another within a day. failed: the server rejected it for good, or none was there for a day. dropped: there was nothing to say any more, or the address had its messages of the day.',
+    'outcome',
+  ),
+  homeward_mail_oldest_waiting_seconds: shared(
+    'How long the message that waits the longest has been due; 0 if none is. One that the server has put off by itself waits from its next attempt on.',
+  ),
   homeward_orders: shared('Orders by state, counted up to a bound.', 'status'),
   homeward_outbox_events: shared('Events that are not published yet, counted up to a bound.'),
   homeward_outbox_oldest_age_seconds: shared('Age of the oldest event that is not published, 0 if there is none.'),

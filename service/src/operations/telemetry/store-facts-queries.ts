@@ -16,6 +16,7 @@ const readers = {
   feed: readFeedEnd,
   words: readWordsLag,
   endpoints: countEndpoints,
+  mail: readMailWaiting,
   orders: countOrders,
 };
 
@@ -134,6 +135,15 @@ async function readWordsLag(db: Db) {
       where events.position > word_feed.position order by events.position limit 1) as age from word_feed`,
   });
   return { lagSeconds: Math.max(rows[0]?.age ?? 0, 0) };
+}
+
+async function readMailWaiting(db: Db) {
+  const { rows } = await db.query<{ age: number | null }>({
+    name: 'facts-mail',
+    text: `select (select extract(epoch from clock_timestamp() - waiting_since)::float8 from mail where state = 'queued'
+      order by waiting_since limit 1) as age`,
+  });
+  return { oldestWaitingSeconds: Math.max(rows[0]?.age ?? 0, 0) };
 }
 
 async function countEndpoints(db: Db) {

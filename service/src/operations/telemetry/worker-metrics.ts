@@ -6,6 +6,7 @@ import type { CertificateWatch } from './certificate-watch.ts';
 import type { DiskWatch } from './disk-watch.ts';
 import { Histogram } from './histogram.ts';
 import type { JobTally } from './job-tally.ts';
+import type { MailTally } from './mail-tally.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 import type { PhotoWatch } from './photo-watch.ts';
 import { readStoreFacts, type StoreFacts } from './store-facts-queries.ts';
@@ -41,6 +42,7 @@ export class LastStoreFacts {
 interface Parts {
   readonly jobs: JobTally;
   readonly deliveries: DeliveryTally;
+  readonly mail: MailTally;
   readonly deliverer: { readonly state: DelivererState };
   readonly store: LastStoreFacts;
   readonly disks: DiskWatch;
@@ -52,7 +54,7 @@ interface Parts {
 /** Metrics of `worker`. */
 export function addWorkerMetrics(
   registry: MetricRegistry,
-  { jobs, deliveries, deliverer, store, disks, photoWatch, backup, certificate }: Parts,
+  { jobs, deliveries, mail, deliverer, store, disks, photoWatch, backup, certificate }: Parts,
 ): void {
   registry.addValuesBy('homeward_jobs_failed_total', 'task', () => [...jobs].map(([task, { failures }]) => [task, failures]));
   registry.addValuesBy('homeward_job_items_total', 'task', () => [...jobs].map(([task, { items }]) => [task, items]));
@@ -85,6 +87,9 @@ export function addWorkerMetrics(
   registry.addValue('homeward_webhook_endpoints_behind', () => deliverer.state.behind);
   registry.addValue('homeward_webhook_shards', () => deliverer.state.shards);
   registry.addValue('homeward_webhooks_disabled_total', () => deliveries.disabled);
+
+  registry.addValuesBy('homeward_mail_total', 'outcome', () => Object.entries(mail.outcomes));
+  registry.addValue('homeward_mail_oldest_waiting_seconds', () => store.facts.mail?.oldestWaitingSeconds);
 
   registry.addValuesBy('homeward_orders', 'status', () => (store.facts.orders ?? []).map(({ status, count }) => [status, count]));
   registry.addValue('homeward_outbox_events', () => {

@@ -3,6 +3,7 @@ import type { Bounds } from '../../partners/rate-limit/plans.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { petNotFound } from '../pets/pets.ts';
+import type { Application } from './application-schemas.ts';
 import type { ApplicationCounts } from './transition-queries.ts';
 
 export const applicationNotFound = (id: string) =>
@@ -18,6 +19,13 @@ export function requireAnimal(pet: Pet | undefined, petId: bigint): asserts pet 
 
 export const notAvailable = (pet: Pet) =>
   new AppError('pet_not_available', `${named(pet)} is ${pet.status}. An application can be accepted only while the animal is available.`);
+
+/** The animal was moved after the application had ended, which stays with the shelter that decided. */
+export const decidedElsewhere = (pet: Pet, { id, status }: Application) =>
+  new AppError(
+    'application_state_conflict',
+    `Application ${id} is ${status}, and ${named(pet)} belongs to another shelter since then, so it can't be reopened. The adopter can apply again.`,
+  );
 
 /** Undefined: which one it is, is not known. */
 export const applicationExists = (pet: Pet | undefined, id: bigint | undefined, cause?: unknown) =>

@@ -17,7 +17,8 @@ export const applicationJson = ({ note, ...application }: Application, isStaff: 
 
 /** Adds the address of the adopter's page to such a text: no stored response may contain it. */
 export function withStatusUrl(json: string, urlOf: ((id: bigint) => string) | undefined): string {
-  const [, id] = /^{"id":(\d+),/.exec(json) ?? [];
+  // With a blank if PostgreSQL has written it: it erases adopters from stored responses.
+  const [, id] = /^{"id": ?(\d+),/.exec(json) ?? [];
   if (id === undefined) throw new Error('an application does not begin with its id');
   return urlOf ? `${json.slice(0, -1)},"statusUrl":${JSON.stringify(urlOf(BigInt(id)))}}` : json;
 }

@@ -7,6 +7,7 @@ import {
   scopesForApplication,
 } from '../../domain/application-states.ts';
 import { hasOne, scopesThat } from '../../domain/scopes.ts';
+import { managedOrders } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, operation, page, read, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { IdempotentResponse } from '../../partners/idempotency/idempotency.ts';
@@ -112,7 +113,8 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
       const asks = config.mails && !confirmed;
       const key = readIdempotencyKey(request.headers['idempotency-key']);
       const gated: Transactions = {
-        transaction: (work, clientId) => gate.run({ petId, clientId: caller.clientId, key }, () => db.transaction(work, clientId)),
+        transaction: (work, clientId) =>
+          gate.run({ petId, clientId: caller.clientId, managed: managedOrders(caller), key }, () => db.transaction(work, clientId)),
       };
       const submit = async (tx: Transaction) => response(await submitApplication(tx, request.body, caller, terms), request, 201);
       return respondOnce(asks ? db : gated, request, reply, submit, { complete: (body) => withStatusUrl(body, urlsFor(request, caller)) });

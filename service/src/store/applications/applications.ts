@@ -1,6 +1,7 @@
 import { type Actor, theService } from '../../domain/actor.ts';
 import {
   type ApplicationCallerAction,
+  type ApplicationParty,
   allowsApplicationAction,
   applicationActions,
   applicationWriteScopes,
@@ -18,7 +19,7 @@ import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
 import { lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
-import { applicationExists, applicationNotFound, notAvailable, requireAnimal } from './application-errors.ts';
+import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable, requireAnimal } from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
@@ -61,7 +62,8 @@ interface Act {
 
 /**
  * Performs an action on an application, if the table of states allows it. Locks the order if it is accepted, then the animal, then the
- * application. If it has become accepted in between, throws MovedMeanwhile: run it again in a new transaction.
+ * application. If that has become accepted or moved to another shelter in between, throws MovedMeanwhile: run it again in a new
+ * transaction.
  */
 export async function actOnApplication(
   tx: CatalogueTransaction,
@@ -75,16 +77,26 @@ export async function actOnApplication(
   const party = partyOf(actor, seen);
   if (isStaffAction(name)) requireAccess(actor, 'manageOrders', seen);
   else requireOwnOrManaged(actor, seen);
-  if (name === 'withdraw' && seen.status === 'accepted') return { ...(await withdrawAccepted(tx, seen, party, actor)), answers };
-  const pet = (await lockPet(tx, seen.petId))?.pet;
+  if (name === 'withdraw' && seen.status === 'accepted') {
+    const withdrawn = await withdrawAccepted(tx, seen, party, actor);
+    // Erased in between: the answers must not be in a stored response.
+    return { ...withdrawn, answers: withdrawn.adopter && answers };
+  }
+  const locked = await lockPet(tx, seen.petId);
+  const pet = locked?.pet;
   const application = await lockAndCheck(tx, id, name);
+  // It has moved with its animal to another shelter, whose staff decide on it now.
+  if (application.shelterId !== seen.shelterId) throw new MovedMeanwhile();
   if (name === 'accept') {
     if (!pet) throw petNotFound(String(application.petId));
     if (pet.status !== placing.pet.from) throw notAvailable(pet);
     const order = await placeApprovedOrder(tx, orderOf(application), actor, { expiresInSeconds: act.orderExpirySeconds });
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
   }
-  if (name === 'reopen') requireAnimal(pet, seen.petId);
+  if (name === 'reopen') {
+    requireAnimal(pet, seen.petId);
+    if (locked?.shelterId !== application.shelterId) throw decidedElsewhere(pet, application);
+  }
   try {
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
   } catch (error) {
@@ -93,11 +105,11 @@ export async function actOnApplication(
   }
 }
 
-/** The adopter withdraws an application on its page. */
-export async function withdrawByAdopter(tx: CatalogueTransaction, id: bigint): Promise<Application> {
+/** The adopter withdraws an application on its page, or an operator for the adopter. */
+export async function withdrawByAdopter(tx: CatalogueTransaction, id: bigint, by: ApplicationParty = 'adopter'): Promise<Application> {
   const found = await findParts(tx, id);
   if (!found) throw applicationNotFound(String(id));
-  const party: Party = { clientId: null, keyId: null, by: 'adopter' };
+  const party: Party = { clientId: null, keyId: null, by };
   if (found.status === 'accepted') return withdrawAccepted(tx, { ...found, id }, party, theService);
   await lockPet(tx, found.petId);
   return one(await moveAndRecord(tx, party, [await lockAndCheck(tx, id, 'withdraw')], ending('withdraw')));
@@ -119,8 +131,9 @@ async function withdrawAccepted(
   try {
     await actOnOrder(tx, orderId, 'cancel', actor, withdraw);
   } catch (error) {
-    // The order has ended since, and the application with it.
-    if (error instanceof AppError && error.code === 'order_state_conflict') throw new MovedMeanwhile();
+    // The order has ended since, and the application with it; or it belongs to another shelter now.
+    if (error instanceof AppError && (error.code === 'order_state_conflict' || error.code === 'order_not_found'))
+      throw new MovedMeanwhile();
     throw error;
   }
   return one(withdrawn);
@@ -135,10 +148,11 @@ export async function setNote(tx: Transaction, id: bigint, note: string | null, 
   if (!application) throw applicationNotFound(String(id));
   // An animal that was moved has taken it to another shelter.
   requireAccess(actor, 'manageOrders', application);
-  // Adopters' data that staff have added would outlive its erasure.
-  if (application.adopter === null)
+  if (application.note === note) return { ...application, answers: seen.answers };
+  const noted = await updateNote(tx, id, note);
+  if (!noted)
     throw new AppError('application_state_conflict', `The adopter's data was erased from application ${id}, so it can't have a note.`);
-  return { ...(application.note === note ? application : await updateNote(tx, id, note)), answers: seen.answers };
+  return { ...noted, answers: seen.answers };
 }
 
 async function lockAndCheck(tx: Transaction, id: bigint, name: ApplicationCallerAction): Promise<Application> {

@@ -95,12 +95,12 @@ export async function confirmByAdopter(
 }
 
 /** Why nobody can apply for an animal now; undefined: that depends on who applies. */
-export async function findRejection(db: Db, petId: bigint): Promise<AppError | undefined> {
+export async function findRejection(db: Db, petId: bigint): Promise<(() => AppError) | undefined> {
   try {
     await requireRoomForAll(db, await findPet(db, petId), petId);
     return undefined;
   } catch (error) {
-    if (error instanceof AppError) return error;
+    if (error instanceof AppError) return () => error;
     throw error;
   }
 }

@@ -147,16 +147,14 @@ export async function insertApplicationTransitions(
   });
 }
 
-/** Null removes the note. */
-export async function updateNote(tx: Transaction, id: bigint, note: string | null): Promise<Application> {
+/** Null removes the note. Undefined if the answers were erased: adopters' data that staff have added would outlive that. */
+export async function updateNote(tx: Transaction, id: bigint, note: string | null): Promise<Application | undefined> {
   const { rows } = await tx.query<Application>({
     name: 'update-application-note',
-    text: `update applications set note = $2, acted_at = now() where id = $1 returning ${columnsWithoutAnswers}`,
+    text: `update applications set note = $2, acted_at = now() where id = $1 and answers is not null returning ${columnsWithoutAnswers}`,
     values: [id, note],
   });
-  const [updated] = rows;
-  if (!updated) throw new Error('a locked application does not exist');
-  return updated;
+  return rows[0];
 }
 
 /** Serializes the submissions of a client, so that its counts are exact. The blank keeps the name apart from Idempotency-Keys. */

@@ -1,3 +1,4 @@
+import type { Visibility } from '../../domain/visibility.ts';
 import { findStoredKeys, type KeyOfClient } from '../../partners/idempotency/idempotency.ts';
 import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
@@ -12,6 +13,8 @@ const waitingOfClientMax = 1_000;
 interface Request {
   readonly petId: bigint;
   readonly clientId: bigint;
+  /** The orders that it may decide on as staff. */
+  readonly managed: Visibility;
   /** The Idempotency-Key. */
   readonly key: string | undefined;
 }
@@ -19,13 +22,14 @@ interface Request {
 /** A request that is at the gate of its animal. */
 interface Arrival {
   readonly at: number;
+  readonly managed: Visibility;
   readonly retry: KeyOfClient | undefined;
 }
 
-/** Says that an animal rejected every request, read after `at`. */
+/** Says that an animal rejected requests, read after `at`. */
 interface Look {
   readonly at: number;
-  readonly rejection: AppError;
+  readonly rejectionOf: Rejection;
   /** Of the requests that had arrived: those that retry one which has succeeded. */
   readonly retries: ReadonlySet<KeyOfClient>;
 }
@@ -37,10 +41,13 @@ interface Gate {
   look: Look | undefined;
 }
 
+/** Why a request of someone who manages these orders is rejected; undefined: it is not. */
+export type Rejection = (managed: Visibility) => AppError | undefined;
+
 /** What people ask for an animal: to place an order, or to apply. */
 interface Rush {
-  /** Why the animal rejects every such request now; undefined: it does not. Only what is committed counts. */
-  readonly findRejection: (petId: bigint) => Promise<AppError | undefined>;
+  /** Undefined: the animal rejects nobody now. Only what is committed counts. */
+  readonly findRejection: (petId: bigint) => Promise<Rejection | undefined>;
   /** For the message of a 503. */
   readonly what: 'orders' | 'applications';
 }
@@ -50,11 +57,11 @@ interface Rush {
  * connection of each process, and not all of them, while PostgreSQL decides who gets it.
  *
  * A request waits for its client's turn, then for the animal's, then it is in its transaction; or it is rejected: with 409 if the animal
- * rejected every request at some time after this one had arrived, with 503 if it has waited too long. Invariants:
+ * rejected it at some time after it had arrived, with 503 if it has waited too long. Invariants:
  * - An animal is in `#gates` exactly while a request for it has arrived and not ended. The first one goes straight to its transaction:
  *   if there is no rush, the gate costs no query.
- * - Any other one looks at the animal in its turn. If the animal rejects, that holds for every request that had arrived before
- *   the look, and they are rejected without another. If it does not, nothing is said about the next request.
+ * - Any other one looks at the animal in its turn. What it then rejects, it rejects of all requests that had arrived before the
+ *   look, without another. If it rejects nobody, nothing is said about the next request.
  * - Only what is committed counts. A lock on the animal says nothing: it may be that of staff who edit its name.
  * - A retry is never rejected if its first request has succeeded: its stored response is committed together with what the animal
  *   then rejects for, and is looked for after that. A retry of a request that is in its transaction does not wait.
@@ -80,14 +87,14 @@ export class RushGate {
   }
 
   /** Runs `work`, the transaction of a request, in its turn. */
-  async run<T>({ petId, clientId, key }: Request, work: () => Promise<T>): Promise<T> {
+  async run<T>({ petId, clientId, managed, key }: Request, work: () => Promise<T>): Promise<T> {
     const retry = key === undefined ? undefined : { clientId, key };
     const name = key === undefined ? undefined : `${clientId} ${key}`;
     if (name !== undefined && this.#inProgress.has(name)) return work();
     const gate = this.#gates.get(petId) ?? newGate();
     this.#gates.set(petId, gate);
     const isFirst = gate.arrivals.size === 0;
-    const arrival: Arrival = { at: ++this.#now, retry };
+    const arrival: Arrival = { at: ++this.#now, managed, retry };
     gate.arrivals.add(arrival);
     const enter = async () => {
       if (!isFirst) await this.#requireNoRejection(petId, gate, arrival);
@@ -108,18 +115,19 @@ export class RushGate {
     }
   }
 
-  async #requireNoRejection(petId: bigint, gate: Gate, { at, retry }: Arrival): Promise<void> {
+  async #requireNoRejection(petId: bigint, gate: Gate, { at, managed, retry }: Arrival): Promise<void> {
     const look = gate.look && gate.look.at > at ? gate.look : await this.#lookAt(petId, gate);
     if (!look || (retry && look.retries.has(retry))) return;
-    throw look.rejection;
+    const rejection = look.rejectionOf(managed);
+    if (rejection) throw rejection;
   }
 
-  /** Undefined: the animal does not reject. */
+  /** Undefined: the animal rejects nobody. */
   async #lookAt(petId: bigint, gate: Gate): Promise<Look | undefined> {
     const at = ++this.#now;
     const retries = [...gate.arrivals].flatMap((arrival) => arrival.retry ?? []);
-    const rejection = await this.#rush.findRejection(petId);
-    gate.look = rejection && { at, rejection, retries: await findStoredKeys(this.#db, retries) };
+    const rejectionOf = await this.#rush.findRejection(petId);
+    gate.look = rejectionOf && { at, rejectionOf, retries: await findStoredKeys(this.#db, retries) };
     return gate.look;
   }
 }

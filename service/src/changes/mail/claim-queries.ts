@@ -1,0 +1,129 @@
+import type { Db, Writer } from '../../platform/db/handles.ts';
+
+/** A message that one worker sends. Every write has the number of the claim, so that a worker that has lost its claim writes nothing. */
+export interface MailClaim {
+  readonly id: bigint;
+  /** Only grows: each claim on any message has a higher one. */
+  readonly number: bigint;
+  readonly kind: string;
+  readonly subjectId: bigint;
+  readonly createdAt: Date;
+  /** How many attempts were made, with this one. */
+  readonly attempts: number;
+  readonly isCounted: boolean;
+  /** A later message of its kind waits for its subject, and only one is to be sent. */
+  readonly isSuperseded: boolean;
+}
+
+const isClaimed = 'mail.id = $1 and mail.claim = $2';
+const fenceOf = ({ id, number }: MailClaim) => [id, number];
+
+/** Of kinds that this release knows. */
+export async function isMailDue(db: Db, kinds: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query<{ isDue: boolean }>({
+    name: 'is-mail-due',
+    text: `select exists (select from mail where state = 'queued' and due_at <= now() and kind = any($1::text[])) as "isDue"`,
+    values: [kinds],
+  });
+  return rows[0]?.isDue === true;
+}
+
+export async function claimMail(db: Writer, kinds: readonly string[], seconds: number): Promise<MailClaim | undefined> {
+  const { rows } = await db.write<MailClaim>({
+    name: 'claim-mail',
+    text: `update mail set claim = nextval('mail_claims'), claimed_at = now(), due_at = now() + make_interval(secs => $1), begun_at = null,
+        attempts = attempts + 1
+      where id = (select id from mail where state = 'queued' and due_at <= now() and kind = any($2::text[])
+        order by due_at limit 1 for update skip locked)
+      returning id, claim as number, kind, subject_id as "subjectId", created_at as "createdAt", attempts::int, is_counted as "isCounted",
+        is_single and exists (select from mail as later where later.is_single and later.subject_id = mail.subject_id
+          and later.kind = mail.kind and later.state = 'queued' and later.id > mail.id) as "isSuperseded"`,
+    values: [seconds, kinds],
+  });
+  return rows[0];
+}
+
+/** Whether the text may be sent now: the claim is in force, and nobody has cancelled the message. */
+export async function beginMail(db: Writer, claim: MailClaim, seconds: number): Promise<boolean> {
+  const { rowCount } = await db.write({
+    name: 'begin-mail',
+    text: `update mail set begun_at = now(), due_at = now() + make_interval(secs => $3) where ${isClaimed} and state = 'queued'`,
+    values: [...fenceOf(claim), seconds],
+  });
+  return rowCount === 1;
+}
+
+/** While the server has not replied to the text. */
+export async function extendMailClaim(db: Writer, claim: MailClaim, seconds: number): Promise<void> {
+  await db.write({
+    name: 'extend-mail-claim',
+    text: `update mail set due_at = now() + make_interval(secs => $3) where ${isClaimed}`,
+    values: [...fenceOf(claim), seconds],
+  });
+}
+
+export interface CountBounds {
+  readonly messages: number;
+  readonly confirmations: number;
+}
+
+/** Counts the message for its address today (UTC), unless that has reached a bound. Returns whether it was counted. */
+export async function countMail(
+  db: Writer,
+  claim: MailClaim,
+  { address, isConfirmation, max }: { readonly address: Buffer; readonly isConfirmation: boolean; readonly max: CountBounds },
+): Promise<boolean> {
+  const { rowCount } = await db.write({
+    name: 'count-mail',
+    text: `with counted as (
+        insert into mail_counts as counts (day, address, confirmations, messages)
+          select (now() at time zone 'utc')::date, $3, $4::boolean::int, 1 from mail where ${isClaimed} and not is_counted
+        on conflict (day, address) do update
+          set confirmations = counts.confirmations + excluded.confirmations, messages = counts.messages + 1
+          where counts.messages < $5 and (excluded.confirmations = 0 or counts.confirmations < $6)
+        returning true)
+      update mail set is_counted = true from counted where ${isClaimed}`,
+    values: [...fenceOf(claim), address, isConfirmation, max.messages, max.confirmations],
+  });
+  return rowCount === 1;
+}
+
+/** One that was cancelled meanwhile stays so. */
+export async function endMail(db: Writer, claim: MailClaim, state: 'sent' | 'failed' | 'dropped', failure: string | null): Promise<void> {
+  await db.write({
+    name: 'end-mail',
+    text: `update mail set claim = null, ended_at = now(), state = case state when 'queued' then $3 else state end,
+        failure = case state when 'queued' then $4 end
+      where ${isClaimed}`,
+    values: [...fenceOf(claim), state, failure],
+  });
+}
+
+export interface Deferral {
+  readonly seconds: number;
+  /** The server has put off this message alone, which is no fault of the store. */
+  readonly isOfRecipient: boolean;
+  readonly failure: string | null;
+}
+
+/** Lets the next attempt begin later, within a day. Returns whether there will be one. */
+export async function deferMail(
+  db: Writer,
+  claim: MailClaim,
+  { seconds, isOfRecipient, failure }: Deferral,
+): Promise<'queued' | 'failed' | 'dropped'> {
+  const { rows } = await db.write<{ state: 'queued' | 'failed' | 'dropped' }>({
+    name: 'defer-mail',
+    text: `update mail set claim = null, due_at = next.at,
+        waiting_since = case when $4::boolean then next.at else waiting_since end,
+        state = case when state = 'queued' and next.is_late then 'failed' else state end,
+        ended_at = case when state = 'queued' and next.is_late then now() else ended_at end,
+        failure = case when state <> 'queued' then null when next.is_late then coalesce($5, failure, '4.4.7') else coalesce($5, failure) end
+      from (select now() + make_interval(secs => $3) as at, created_at + interval '1 day' < now() + make_interval(secs => $3) as is_late
+        from mail where ${isClaimed}) as next
+      where ${isClaimed} returning state`,
+    values: [...fenceOf(claim), seconds, isOfRecipient, failure],
+  });
+  // The claim was lost: whoever has it now will conclude it.
+  return rows[0]?.state ?? 'queued';
+}

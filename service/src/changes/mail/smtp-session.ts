@@ -1,0 +1,145 @@
+import { Readable } from 'node:stream';
+import SmtpConnection from 'nodemailer/lib/smtp-connection';
+import type { SmtpServer } from '../../platform/smtp-url.ts';
+import { SmtpFault, smtpFaultOf } from './smtp-faults.ts';
+
+export interface SmtpTimeouts {
+  /** For the connection, TLS and the login together. */
+  readonly openMs: number;
+  /** For a reply to RSET, which shows that the connection still works. */
+  readonly checkMs: number;
+  /** From the envelope to the server's consent to the text. */
+  readonly envelopeMs: number;
+  /** From the text to the server's reply. Long, as RFC 5321 asks for: whoever gives up earlier sends the message twice. */
+  readonly replyMs: number;
+}
+
+export interface Envelope {
+  readonly from: string;
+  /** Exactly one. */
+  readonly to: string;
+}
+
+/**
+ * A connection to the SMTP server that is open and logged in. It sends one message at a time. Whatever fails or takes too long destroys
+ * the socket: nothing that was not sent by then is sent later.
+ */
+export class SmtpSession {
+  readonly #connection: SmtpConnection;
+  readonly #timeouts: SmtpTimeouts;
+  #lost: ((error: unknown) => void) | undefined;
+  #isOpen = true;
+
+  private constructor(connection: SmtpConnection, timeouts: SmtpTimeouts) {
+    this.#connection = connection;
+    this.#timeouts = timeouts;
+    connection.on('error', (error) => this.#lost?.(error));
+    connection.on('end', () => {
+      this.#isOpen = false;
+      const lost = this.#lost;
+      // What comes right after this event may say more: a reply to the command.
+      process.nextTick(() => lost?.(new SmtpFault('the SMTP server closed the connection', { of: 'server' })));
+    });
+  }
+
+  static async open(server: SmtpServer, timeouts: SmtpTimeouts): Promise<SmtpSession> {
+    const { host, port, isTls, isLoopback, login } = server;
+    const connection = new SmtpConnection({
+      host,
+      port,
+      secure: isTls,
+      // On this machine nobody can read the connection: neither STARTTLS nor a certificate is needed.
+      requireTLS: !isTls && !isLoopback,
+      opportunisticTLS: !isTls && isLoopback,
+      tls: isLoopback ? { rejectUnauthorized: false } : {},
+      connectionTimeout: timeouts.openMs,
+      greetingTimeout: timeouts.openMs,
+      dnsTimeout: timeouts.openMs,
+      socketTimeout: timeouts.replyMs,
+      // The longest reply that is read.
+      maxResponseSize: 65_536,
+    });
+    const session = new SmtpSession(connection, timeouts);
+    await session.#run('connecting', timeouts.openMs, (done) => {
+      connection.connect((error) => {
+        if (error || !login) return done(error);
+        connection.login({ user: login.user, pass: login.password }, done);
+      });
+    });
+    return session;
+  }
+
+  /** Whether the server still replies, before the next message. */
+  async isReady(): Promise<boolean> {
+    if (!this.#isOpen) return false;
+    await this.#run('RSET', this.#timeouts.checkMs, (done) => this.#connection.reset(done)).catch(() => {});
+    return this.#isOpen;
+  }
+
+  /** `begin` returns the text once the server asks for it. Rejects with an SmtpFault, or with what `begin` has rejected with. */
+  async send({ from, to }: Envelope, begin: () => Promise<Buffer>): Promise<void> {
+    const { envelopeMs, replyMs } = this.#timeouts;
+    let own: unknown;
+    try {
+      await this.#run('the envelope', envelopeMs, (done, extend) => {
+        const beginNow = async function* () {
+          extend('the text', replyMs);
+          yield await begin().catch((error) => {
+            own = error;
+            throw error;
+          });
+        };
+        this.#connection.send({ from, to: [to] }, Readable.from(beginNow(), { objectMode: false }), done);
+      });
+    } catch (error) {
+      throw own ?? error;
+    }
+  }
+
+  /** Says good-bye without waiting for a reply. */
+  quit(): void {
+    if (this.#isOpen) this.#connection.quit();
+    setTimeout(() => this.destroy(), this.#timeouts.checkMs).unref();
+  }
+
+  destroy(): void {
+    const { _socket: socket } = this.#connection;
+    this.#connection.close();
+    // Closing alone would first send what is buffered.
+    if (socket) socket.destroy();
+    this.#isOpen = false;
+  }
+
+  /** `start` may extend the time once, for what comes next. */
+  async #run(
+    what: string,
+    timeoutMs: number,
+    start: (done: (error?: Error | null) => void, extend: (what: string, timeoutMs: number) => void) => void,
+  ): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const limit = (of: string, ms: number) =>
+      setTimeout(() => {
+        reject(new SmtpFault(`the SMTP server took longer than ${ms / 1_000} s for ${of}`, { of: 'server' }));
+      }, ms);
+    let timer = limit(what, timeoutMs);
+    this.#lost = reject;
+    try {
+      start(
+        (error) => (error ? reject(error) : resolve()),
+        (next, nextMs) => {
+          clearTimeout(timer);
+          timer = limit(next, nextMs);
+        },
+      );
+      await promise;
+    } catch (error) {
+      const fault = smtpFaultOf(error);
+      // After a reply about the message, the next one may use the connection.
+      if (fault.of === 'server' || !fault.code) this.destroy();
+      throw fault;
+    } finally {
+      clearTimeout(timer);
+      this.#lost = undefined;
+    }
+  }
+}

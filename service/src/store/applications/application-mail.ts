@@ -1,0 +1,111 @@
+import type { MailKind, ReadMail } from '../../changes/mail/mail-lane.ts';
+import { awaitMailInFlight, cancelMail, findMailFailures, type MailFailure, queueMail } from '../../changes/mail/mail-queue.ts';
+import type { MailMessage } from '../../changes/mail/message.ts';
+import type { ApplicationStatus } from '../../domain/application-states.ts';
+import type { Language } from '../../platform/config.ts';
+import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
+import { mailTexts } from './application-mail-texts.ts';
+import type { Application } from './application-schemas.ts';
+import { adopterMessage, shelterMessage } from './mail-messages.ts';
+import { findMailedApplication, findShelterTold, selectJustUnanswered, type Unanswered } from './mail-queries.ts';
+
+interface AdopterMail extends MailKind {
+  /** It is not sent if the application has another status by then. */
+  readonly statuses: readonly ApplicationStatus[];
+}
+
+/** What adopters are told. Their subject is the application. */
+const adopterMail = {
+  confirm: { countsAs: 'confirmation', statuses: ['unconfirmed'] },
+  received: { countsAs: 'message', statuses: ['submitted', 'reviewing'] },
+  accepted: { countsAs: 'nothing', statuses: ['accepted'] },
+  declined: { countsAs: 'nothing', statuses: ['declined'] },
+  closed: { countsAs: 'message', statuses: ['closed'] },
+} as const satisfies Record<string, AdopterMail>;
+
+export type AdopterMailKind = keyof typeof adopterMail;
+const adopterKinds = Object.keys(adopterMail) as AdopterMailKind[];
+const isAdopterKind = (kind: string): kind is AdopterMailKind => kind in adopterMail;
+
+/** Its subject is the shelter. */
+const shelterKind = 'shelter';
+
+export const applicationMailKinds: Readonly<Record<string, MailKind>> = { ...adopterMail, [shelterKind]: { countsAs: 'nothing' } };
+
+/** After this time without an act, an application is named in the shelter's mail. */
+export const unansweredDays = 14;
+/** So that one message tells of several that come together. */
+const shelterDelaySeconds = 120;
+const daySeconds = 86_400;
+const countMax = 1_000;
+const oldestMax = 10;
+const pageSizeMax = 500;
+
+/** Tells the adopters of these applications, those who are told by e-mail. */
+export const tellAdopters = (
+  tx: Transaction,
+  kind: AdopterMailKind,
+  applications: ReadonlyArray<Pick<Application, 'id' | 'isMailed'>>,
+): Promise<void> => queueMail(tx, ...applications.filter(({ isMailed }) => isMailed).map(({ id }) => ({ kind, subjectId: id })));
+
+/** Tells a shelter that applications wait for it: at most once an hour. The last statement of its transaction. */
+export const tellShelter = (tx: Transaction, shelterId: bigint): Promise<void> =>
+  queueMail(tx, { kind: shelterKind, subjectId: shelterId, isSingle: true, dueInSeconds: shelterDelaySeconds });
+
+/** For an erasure: nothing more is sent to the adopters of these applications, and failures are forgotten. */
+export const cancelAdopterMail = (tx: Transaction, ids: readonly bigint[]): Promise<void> =>
+  cancelMail(tx, { kinds: adopterKinds, subjectIds: ids });
+
+/** After the commit of that: waits until no message to them begins any more, some seconds at most. */
+export async function awaitAdopterMail(db: Db, ids: readonly bigint[]): Promise<void> {
+  if (ids.length > 0) await awaitMailInFlight(db, { kinds: adopterKinds, subjectIds: ids });
+}
+
+/** Messages to adopters that could not be delivered. Adopters' data: for staff. */
+export const findAdopterMailFailures = (db: Db, ids: readonly bigint[]): Promise<MailFailure[]> =>
+  findMailFailures(db, { kinds: adopterKinds, subjectIds: ids });
+
+export interface MailLinks {
+  /** The adopter's page. */
+  pageUrl(applicationId: bigint): string;
+  /** The same, where the address is confirmed. Only ever mailed. */
+  confirmUrl(applicationId: bigint): string;
+  applicationsUrl(shelterId: bigint): string;
+}
+
+export interface MailSettings {
+  readonly links: MailLinks;
+  readonly language: Language;
+  readonly applicationExpiryDays: number;
+}
+
+/** What a message says, as the store is when it is sent. */
+export function applicationMailReader({ links, language, applicationExpiryDays }: MailSettings): ReadMail {
+  const texts = mailTexts[language];
+  return async (db: Db, { kind, subjectId }): Promise<MailMessage | undefined> => {
+    if (kind === shelterKind) {
+      const told = await findShelterTold(db, subjectId, { days: unansweredDays, countMax, oldestMax });
+      const url = links.applicationsUrl(subjectId);
+      return told && shelterMessage(texts, language, told, { url, days: unansweredDays, expiryDays: applicationExpiryDays });
+    }
+    if (!isAdopterKind(kind)) throw new Error(`mail of the kind ${kind} is about nothing that is known`);
+    const application = await findMailedApplication(db, subjectId);
+    const { statuses }: AdopterMail = adopterMail[kind];
+    if (!application || !statuses.includes(application.status)) return undefined;
+    const url = kind === 'confirm' ? links.confirmUrl(subjectId) : links.pageUrl(subjectId);
+    return adopterMessage(texts, kind, application, url);
+  };
+}
+
+/** A job: tells shelters of applications that have had no answer for `unansweredDays` since yesterday, at most once a day. Returns 0. */
+export async function remindShelters(db: Transactor): Promise<0> {
+  let after: Unanswered | undefined;
+  do {
+    const page = await selectJustUnanswered(db, unansweredDays, after, pageSizeMax);
+    const shelterIds = [...new Set(page.map(({ shelterId }) => shelterId))];
+    const reminders = shelterIds.map((subjectId) => ({ kind: shelterKind, subjectId, isSingle: true, unlessWithinSeconds: daySeconds }));
+    if (reminders.length > 0) await db.transaction((tx) => queueMail(tx, ...reminders));
+    after = page.length === pageSizeMax ? page.at(-1) : undefined;
+  } while (after);
+  return 0;
+}

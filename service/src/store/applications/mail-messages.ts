@@ -1,0 +1,89 @@
+import type { MailMessage } from '../../changes/mail/message.ts';
+import type { Language } from '../../platform/config.ts';
+import type { MailTexts, Plural } from './application-mail-texts.ts';
+import type { MailedApplication, MailedShelter, ShelterTold } from './mail-queries.ts';
+
+type AdopterMailKind = 'confirm' | 'received' | 'accepted' | 'declined' | 'closed';
+
+/** Undefined: a closed application without a reason, which there is not. */
+export function adopterMessage(
+  texts: MailTexts,
+  kind: AdopterMailKind,
+  { adopterName, adopterEmail, petName, message, closedReason, shelter }: MailedApplication,
+  url: string,
+): MailMessage | undefined {
+  const text = kind === 'closed' ? closedReason && texts.closed[closedReason] : texts[kind];
+  if (!text) return undefined;
+  const values = { pet: nameInText(petName), shelter: shelter.name, name: nameInText(adopterName), message: quoted(message ?? ''), url };
+  // Whoever fills in the form with another's address writes that person nothing: not even a name.
+  const isConfirmed = kind !== 'confirm';
+  const greeting = isConfirmed && values.name ? texts.greeting.byName : texts.greeting.withoutName;
+  const paragraphs = text.paragraphs.filter((paragraph) => message || !paragraph.includes('{message}'));
+  return {
+    to: { address: adopterEmail, name: isConfirmed ? adopterName : undefined },
+    replyTo: shelter.email === null ? undefined : { address: shelter.email, name: shelter.name },
+    subject: fill(text.subject, values),
+    text: `${[...[greeting, ...paragraphs].map((part) => fill(part, values)), contactOf(texts, shelter), texts.footer].join('\n\n')}\n`,
+  };
+}
+
+/** Undefined: it has no address, or nothing waits for it. No adopter's data. */
+export function shelterMessage(
+  texts: MailTexts,
+  language: Language,
+  { shelter, submitted, unanswered, oldest }: ShelterTold,
+  { url, days, expiryDays }: { readonly url: string; readonly days: number; readonly expiryDays: number },
+): MailMessage | undefined {
+  if (shelter.email === null || submitted + unanswered === 0) return undefined;
+  const plural = (forms: Plural, count: number, values: Values = {}) =>
+    fill(forms[new Intl.PluralRules(language).select(count)] ?? forms.other, { count: count.toLocaleString(language), ...values });
+  const { subject, submitted: lookedAt, unanswered: late, one, more, end } = texts.shelter;
+  const lines = oldest.map(({ id, petName }) => fill(one, { id: String(id), pet: nameInText(petName) }));
+  if (unanswered > oldest.length) lines.push(plural(more, unanswered - oldest.length));
+  const paragraphs = [
+    texts.greeting.withoutName,
+    ...(submitted > 0 ? [plural(lookedAt, submitted, { shelter: shelter.name })] : []),
+    ...(unanswered > 0 ? [`${plural(late, unanswered, { days: String(days) })}\n${lines.join('\n')}`] : []),
+    fill(end, { expiry: String(expiryDays) }),
+    url,
+    texts.footer,
+  ];
+  return {
+    to: { address: shelter.email, name: shelter.name },
+    subject: plural(subject, Math.max(submitted, unanswered)),
+    text: `${paragraphs.join('\n\n')}\n`,
+  };
+}
+
+function contactOf({ contact }: MailTexts, { name, ...reached }: MailedShelter): string {
+  const lines = (['email', 'phone', 'website', 'address'] as const).flatMap((way) => {
+    const value = reached[way];
+    return value === null ? [] : [`${contact[way]}: ${value}`];
+  });
+  return lines.length === 0 ? name : [fill(contact.title, { shelter: name }), ...lines].join('\n');
+}
+
+type Values = Readonly<Record<string, string>>;
+
+/** What is filled in is not searched again. */
+const fill = (template: string, values: Values): string => template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+
+const nameLengthMax = 80;
+
+/** A stranger's name on one line, without what a mail program makes a link of. */
+function nameInText(name: string): string {
+  const line = name
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replaceAll('://', ': //')
+    .replace(/\.(?=[\p{L}\p{N}])/gu, '. ')
+    .replaceAll('@', ' at ');
+  const characters = [...line];
+  return characters.length > nameLengthMax ? `${characters.slice(0, nameLengthMax - 1).join('')}…` : line;
+}
+
+const quoted = (text: string): string =>
+  text
+    .split(/\r?\n/)
+    .map((line) => `> ${line}`.trimEnd())
+    .join('\n');

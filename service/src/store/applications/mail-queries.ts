@@ -1,0 +1,91 @@
+import type { ApplicationStatus, ClosedReason } from '../../domain/application-states.ts';
+import type { Db } from '../../platform/db/handles.ts';
+
+/** What the adopter's messages tell, as it is now. */
+export interface MailedApplication {
+  readonly status: ApplicationStatus;
+  readonly closedReason: ClosedReason | null;
+  readonly message: string | null;
+  readonly petName: string;
+  readonly adopterName: string;
+  readonly adopterEmail: string;
+  readonly shelter: MailedShelter;
+}
+
+export interface MailedShelter {
+  readonly name: string;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly website: string | null;
+  readonly address: string | null;
+}
+
+const shelterJson = `json_build_object('name', shelters.name, 'email', shelters.email, 'phone', shelters.phone, 'website', shelters.website,
+  'address', shelters.address)`;
+
+/** Undefined: there is no such application, its adopter was erased, or is not told by e-mail. */
+export async function findMailedApplication(db: Db, id: bigint): Promise<MailedApplication | undefined> {
+  const { rows } = await db.query<MailedApplication>({
+    name: 'mailed-application',
+    text: `select applications.status, closed_reason as "closedReason", message, pets.name as "petName", adopter_name as "adopterName",
+        adopter_email as "adopterEmail", ${shelterJson} as shelter
+      from applications join pets on pets.id = pet_id join shelters on shelters.id = applications.shelter_id
+      where applications.id = $1 and is_mailed and adopter_email is not null`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** What a shelter is told: counts up to `countMax`, and the oldest applications that nobody has answered. No adopter's data. */
+export interface ShelterTold {
+  readonly shelter: MailedShelter;
+  readonly submitted: number;
+  readonly unanswered: number;
+  readonly oldest: ReadonlyArray<{ readonly id: bigint; readonly petName: string }>;
+}
+
+export async function findShelterTold(
+  db: Db,
+  id: bigint,
+  { days, countMax, oldestMax }: { readonly days: number; readonly countMax: number; readonly oldestMax: number },
+): Promise<ShelterTold | undefined> {
+  const { rows } = await db.query<Omit<ShelterTold, 'oldest'> & { ids: bigint[]; names: string[] }>({
+    name: 'shelter-told',
+    // The first by id of each status, as in the index: those are the oldest.
+    text: `with waiting as materialized (
+        select found.* from unnest('{submitted,reviewing}'::application_status[]) as wanted (status), lateral (
+          select id, pet_id, status, acted_at <= now() - make_interval(days => $2) as is_unanswered from applications
+            where shelter_id = $1 and applications.status = wanted.status order by shelter_id, status, id limit $3) as found),
+      oldest as (
+        select waiting.id, pets.name from waiting join pets on pets.id = pet_id where is_unanswered order by waiting.id limit $4)
+      select ${shelterJson} as shelter,
+        (select count(*)::int from waiting where status = 'submitted') as submitted,
+        (select count(*)::int from waiting where is_unanswered) as unanswered,
+        array(select id from oldest order by id) as ids, array(select name from oldest order by id) as names
+      from shelters where id = $1`,
+    values: [id, days, countMax, oldestMax],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const { ids, names, ...told } = row;
+  return { ...told, oldest: ids.map((applicationId, i) => ({ id: applicationId, petName: names[i] ?? '' })) };
+}
+
+export interface Unanswered {
+  readonly id: bigint;
+  readonly shelterId: bigint;
+  readonly actedAt: Date;
+}
+
+/** A page of applications that nobody has answered for `days`, and not for a day longer. */
+export async function selectJustUnanswered(db: Db, days: number, after: Unanswered | undefined, limit: number): Promise<Unanswered[]> {
+  const { rows } = await db.query<Unanswered>({
+    name: 'just-unanswered-applications',
+    text: `select id, shelter_id as "shelterId", acted_at as "actedAt" from applications
+      where status in ('submitted', 'reviewing') and acted_at <= now() - make_interval(days => $1) and acted_at >= now() - make_interval(days => $1 + 1)
+        and ($2::timestamptz is null or (acted_at, id) > ($2, $3))
+      order by acted_at, id limit $4`,
+    values: [days, after?.actedAt ?? null, after?.id ?? 0n, limit],
+  });
+  return rows;
+}

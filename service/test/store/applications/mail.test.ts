@@ -1,0 +1,212 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { closedReasonNames } from '../../../src/domain/application-states.ts';
+import {
+  type AdopterMailKind,
+  applicationMailReader,
+  cancelAdopterMail,
+  remindShelters,
+  tellAdopters,
+  tellShelter,
+  unansweredDays,
+} from '../../../src/store/applications/application-mail.ts';
+import { mailTexts } from '../../../src/store/applications/application-mail-texts.ts';
+import { addPet } from '../../adoption-steps.ts';
+import { addShelter } from '../../shelter-steps.ts';
+import { openTestStore } from '../../test-store.ts';
+
+const store = await openTestStore();
+const { db } = store.dependencies;
+const partner = await store.createKey();
+const shelter = BigInt(await addShelter(store));
+const { id: petId } = await addPet(store, partner);
+await store.write(
+  `update shelters set name = 'Danube Shelter', email = 'hello@danube.example', phone = '+43 1 555 01 23' where id = $1`,
+  shelter,
+);
+await store.write(`update pets set name = 'Biscuit', shelter_id = $2 where id = $1`, petId, shelter);
+
+const read = applicationMailReader({
+  links: {
+    pageUrl: (id) => `https://api.example.org/a/see-${id}`,
+    confirmUrl: (id) => `https://api.example.org/a/confirm-${id}`,
+    applicationsUrl: (id) => `https://api.example.org/v1/applications?shelterId=${id}`,
+  },
+  language: 'en',
+  applicationExpiryDays: 60,
+});
+const say = (kind: string, subjectId: bigint) => read(db, { id: 1n, kind, subjectId, createdAt: new Date(0) });
+
+interface Given {
+  readonly status: string;
+  readonly closedReason?: string;
+  readonly message?: string;
+  readonly name?: string | null;
+  readonly isMailed?: boolean;
+  readonly daysAgo?: number;
+}
+
+let email = 0;
+async function apply({ status, closedReason, message, name = 'Ada Lovelace', isMailed = true, daysAgo = 0 }: Given): Promise<bigint> {
+  const orders =
+    status === 'accepted'
+      ? await store.write<{ id: bigint }>(
+          `insert into orders (client_id, pet_id, status, adopter_name, adopter_email, expires_at) values ($1, $2, 'approved', 'Ada', 'a@example.org', now()) returning id`,
+          partner.clientId,
+          petId,
+        )
+      : [];
+  email += 1;
+  const [row] = await store.write<{ id: bigint }>(
+    `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, closed_reason, message, adopter_name, adopter_email, adopter_address, answers, order_id, acted_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, '[]', $10, now() - make_interval(days => $11)) returning id`,
+    partner.clientId,
+    petId,
+    shelter,
+    status,
+    isMailed,
+    closedReason ?? null,
+    message ?? null,
+    name,
+    name === null ? null : `ada${email}@example.org`,
+    orders[0]?.id ?? null,
+    daysAgo,
+  );
+  if (!row) throw new Error('not inserted');
+  return row.id;
+}
+const queued = () =>
+  store.read<{ kind: string; subjectId: bigint }>(`select kind, subject_id as "subjectId" from mail where state = 'queued' order by id`);
+
+beforeEach(async () => {
+  await store.write('delete from mail');
+  await store.write('delete from applications');
+  await store.asOwner('delete from orders');
+});
+
+describe('what an adopter is told', () => {
+  const cases: ReadonlyArray<readonly [AdopterMailKind, Given]> = [
+    ['confirm', { status: 'unconfirmed' }],
+    ['received', { status: 'submitted' }],
+    ['accepted', { status: 'accepted' }],
+    ['declined', { status: 'declined' }],
+    ...closedReasonNames.map((closedReason) => ['closed', { status: 'closed', closedReason }] as const),
+  ];
+
+  test.each(cases)('%s of %j names the animal and the shelter, how to reach it and the page', async (kind, given) => {
+    const id = await apply(given);
+    const message = await say(kind, id);
+    expect(message).toMatchObject({
+      to: { address: expect.stringContaining('@example.org') },
+      replyTo: { address: 'hello@danube.example' },
+    });
+    expect(message?.subject).toContain('Biscuit');
+    for (const part of ['Danube Shelter', 'hello@danube.example', '+43 1 555 01 23']) expect(message?.text).toContain(part);
+    expect(message?.text).toContain(`\n\nhttps://api.example.org/a/${kind === 'confirm' ? 'confirm' : 'see'}-${id}\n\n`);
+    expect(message?.text).not.toMatch(/[{}]|undefined|null/);
+  });
+
+  test('each reason of a closed one has words of its own', () => {
+    const texts = closedReasonNames.map((reason) => mailTexts.en.closed[reason].paragraphs[0]);
+    expect(new Set(texts).size).toBe(closedReasonNames.length);
+  });
+
+  test('a message of staff is quoted whole', async () => {
+    const id = await apply({ status: 'declined', message: 'Biscuit needs {name}.\nAnd no cats.' });
+    expect((await say('declined', id))?.text).toContain('Danube Shelter writes:\n\n> Biscuit needs {name}.\n> And no cats.\n\n');
+  });
+
+  test('whoever gives the address of another writes that person nothing', async () => {
+    const id = await apply({ status: 'unconfirmed', name: 'Win at https://evil.example' });
+    const message = await say('confirm', id);
+    expect(message?.to.name).toBeUndefined();
+    expect(JSON.stringify(message)).not.toMatch(/Win|evil/);
+  });
+
+  test('a name is on one line, and nothing in it becomes a link', async () => {
+    const id = await apply({ status: 'submitted', name: 'Ada\n\nwww.evil.example https://evil.example a@evil.example' });
+    expect((await say('received', id))?.text).toMatch(/^Hello Ada www\. evil\. example https: \/\/evil\. example a at evil\. example,\n/);
+  });
+
+  test.each([
+    ['confirm', 'submitted'],
+    ['received', 'withdrawn'],
+    ['received', 'declined'],
+    ['accepted', 'withdrawn'],
+    ['declined', 'reviewing'],
+    ['closed', 'reviewing'],
+  ] as const)('nothing is said of %s once it is %s', async (kind, status) => {
+    expect(await say(kind, await apply({ status }))).toBeUndefined();
+  });
+
+  test('nothing is said to an adopter who was erased, or is not told by mail', async () => {
+    expect(await say('declined', await apply({ status: 'declined', name: null }))).toBeUndefined();
+    expect(await say('received', await apply({ status: 'submitted', isMailed: false }))).toBeUndefined();
+    expect(await say('received', 4_711n)).toBeUndefined();
+  });
+
+  test('mail is queued for those who are told by mail, and cancelled for some', async () => {
+    await db.transaction((tx) =>
+      tellAdopters(tx, 'closed', [
+        { id: 1n, isMailed: true },
+        { id: 2n, isMailed: false },
+        { id: 3n, isMailed: true },
+      ]),
+    );
+    await db.transaction((tx) => cancelAdopterMail(tx, [3n]));
+    expect(await queued()).toEqual([{ kind: 'closed', subjectId: 1n }]);
+  });
+});
+
+describe('what a shelter is told', () => {
+  test('is how many wait, and which have no answer, without a name of an adopter', async () => {
+    const old = await apply({ status: 'reviewing', daysAgo: 20 });
+    for (let i = 0; i < 12; i += 1) await apply({ status: 'submitted', daysAgo: i === 0 ? 15 : 0 });
+    const message = await say('shelter', shelter);
+    expect(message).toMatchObject({
+      to: { address: 'hello@danube.example', name: 'Danube Shelter' },
+      subject: '12 applications are waiting for you',
+    });
+    expect(message?.text).toContain('12 applications to Danube Shelter have not been looked at yet.');
+    expect(message?.text).toContain(
+      `For 2 applications nobody has done anything for 14 days or longer:\n- application ${old}, for Biscuit\n- application`,
+    );
+    expect(message?.text).toContain(`https://api.example.org/v1/applications?shelterId=${shelter}\n`);
+    expect(JSON.stringify(message)).not.toMatch(/ada|lovelace/i);
+    expect(message?.text).toContain('closed, and its adopter is told');
+  });
+
+  test('names ten of those without an answer, and counts the others', async () => {
+    for (let i = 0; i < 12; i += 1) await apply({ status: 'submitted', daysAgo: 15 });
+    const { text = '' } = (await say('shelter', shelter)) ?? {};
+    expect(text.match(/^- application /gm)).toHaveLength(10);
+    expect(text).toContain('\n- and 2 more\n');
+  });
+
+  test('is nothing if nothing waits, or the shelter has no address', async () => {
+    expect(await say('shelter', shelter)).toBeUndefined();
+    const other = BigInt(await addShelter(store));
+    await apply({ status: 'submitted' });
+    await store.write('update applications set shelter_id = $1', other);
+    await store.write('update shelters set email = null where id = $1', other);
+    expect(await say('shelter', other)).toBeUndefined();
+  });
+
+  test('is queued once, however many submit', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => db.transaction((tx) => tellShelter(tx, shelter))));
+    expect(await queued()).toEqual([{ kind: 'shelter', subjectId: shelter }]);
+  });
+
+  test('a reminder comes once a day at most, for applications that have become old since yesterday', async () => {
+    await apply({ status: 'submitted', daysAgo: unansweredDays - 1 });
+    await apply({ status: 'submitted', daysAgo: unansweredDays + 5 });
+    await remindShelters(db);
+    expect(await queued()).toEqual([]);
+    await apply({ status: 'reviewing', daysAgo: unansweredDays });
+    await remindShelters(db);
+    await remindShelters(db);
+    expect(await queued()).toEqual([{ kind: 'shelter', subjectId: shelter }]);
+    await store.write(`update mail set created_at = now() - interval '25 hours', state = 'sent', ended_at = now(), attempts = 1`);
+    await remindShelters(db);
+    expect(await queued()).toEqual([{ kind: 'shelter', subjectId: shelter }]);
+  });
+});
