@@ -175,7 +175,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   [
     "Adopters' data after an order was cancelled or expired",
-    "`HOMEWARD_ADOPTER_RETENTION`, {/ADOPTER_RETENTION: \\{ fallback: '(\\d+)'/} days by default",
+    "`HOMEWARD_ADOPTER_RETENTION`, {/ADOPTER_RETENTION: \\{\\s+fallback: '(\\d+)'/} days by default",
     'platform/config.ts',
     'store/orders/adopters.ts',
   ],

@@ -6,7 +6,10 @@ import type { Bounds } from '../../partners/rate-limit/plans.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { findPet, lockPet } from '../pets/pets.ts';
+import { findPet, lockPet, petNotFound, readShelterId } from '../pets/pets.ts';
+import type { Answer } from '../questions/answer-schemas.ts';
+import { checkAnswers } from '../questions/answers.ts';
+import { getQuestions } from '../questions/questions.ts';
 import {
   applicationExists,
   applicationNotFound,
@@ -15,18 +18,11 @@ import {
   requireAnimal,
   tooManyOfAdopter,
 } from './application-errors.ts';
+import { tellOfStatus } from './application-mail.ts';
 import { moveAndRecord, recordSubmission } from './application-records.ts';
 import type { Application, NewApplication } from './application-schemas.ts';
-import {
-  countConfirmation,
-  countOfClient,
-  countOfPet,
-  findOpenOfAdopter,
-  findParts,
-  insertApplication,
-  lockApplication,
-  lockSubmissions,
-} from './transition-queries.ts';
+import { addToCounts, lockSubmissions } from './count-queries.ts';
+import { countOfPet, findOpenOfAdopter, findParts, insertApplication, lockApplication } from './transition-queries.ts';
 
 interface Terms {
   readonly clientId: bigint;
@@ -50,15 +46,16 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
     isMailed: mails,
     adopter,
     address: normalizeEmail(adopter.email),
-    answers: '[]',
+    answers: JSON.stringify(await readAnswers(tx, petId, given.answers)),
   };
   await lockSubmissions(tx, clientId);
-  const exceeded = findExceeded(await countOfClient(tx, clientId, bounds.openApplications), bounds, asks);
+  const exceeded = findExceeded(await addToCounts(tx, clientId, asks ? 'unconfirmed' : 'open', bounds.openApplications), bounds, asks);
   if (asks) {
     await requireRoomForAll(tx, await findPet(tx, petId), petId);
     if (exceeded) throw exceeded;
-    await countConfirmation(tx, clientId);
-    return insertApplication(tx, { ...application, status: unconfirmed });
+    const asked = await insertApplication(tx, { ...application, status: unconfirmed });
+    await tellOfStatus(tx, [asked], 'client');
+    return asked;
   }
   const locked = await lockPet(tx, petId);
   if (confirmed && locked) requireAccess(actor, 'manageOrders', { petId, shelterId: locked.shelterId });
@@ -67,6 +64,13 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
   const submitted = await insertApplication(tx, { ...application, status: applicationActions.confirm.to });
   await recordSubmission(tx, { clientId: actor.clientId, keyId: actor.keyId, by: confirmed ? 'staff' : 'client' }, submitted);
   return submitted;
+}
+
+/** Checks what the adopter has answered to the shelter's questions. Without an animal there are none, and that is said later. */
+async function readAnswers(tx: Transaction, petId: bigint, given: NewApplication['answers']): Promise<Answer[]> {
+  const pet = await findPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  return checkAnswers(await getQuestions(tx, await readShelterId(tx, petId)), given);
 }
 
 /** The adopter has confirmed the address. Throws what forbids the application now. */
@@ -86,7 +90,7 @@ export async function confirmByAdopter(
   if (application.status !== unconfirmed || address === null) return application;
   const bounds = await readBounds(tx, clientId);
   await requireRoom(tx, { petId, clientId, address }, bounds, locked?.pet);
-  const exceeded = findExceeded(await countOfClient(tx, clientId, bounds.openApplications), bounds, false);
+  const exceeded = findExceeded(await addToCounts(tx, clientId, 'open', bounds.openApplications), bounds, false);
   if (exceeded) throw exceeded;
   const { to, done } = applicationActions.confirm;
   const [submitted] = await moveAndRecord(tx, { clientId: null, keyId: null, by: 'adopter' }, [application], { to, why: done });
@@ -105,7 +109,8 @@ export async function findRejection(db: Db, petId: bigint): Promise<(() => AppEr
   }
 }
 
-async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
+/** Throws unless somebody may apply for the animal. Exact if it is locked. */
+export async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
   requireAnimal(pet, petId);
   const counts = await countOfPet(db, petId);
   if (counts.open >= counts.max) throw applicationsFull(pet, counts);
@@ -120,7 +125,7 @@ async function requireRoom(
 ): Promise<void> {
   requireAnimal(pet, of.petId);
   const ofAdopter = await findOpenOfAdopter(tx, of);
-  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet);
+  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet, 'Withdraw it before you submit another.');
   if (ofAdopter.open >= bounds.openApplicationsOfAdopter) throw tooManyOfAdopter(ofAdopter.open, bounds);
   await requireRoomForAll(tx, pet, of.petId);
 }

@@ -38,7 +38,7 @@ describe('POST /v1/applications/{applicationId}/{action}', () => {
     ['review', ['accept'], "is already accepted, so it can't be reviewed. It can only be withdrawn."],
     ['accept', ['decline'], "is declined, so it can't be accepted yet. It can only be reopened."],
     ['decline', ['accept'], "is already accepted, so it can't be declined. It can only be withdrawn."],
-    ['reopen', [], "is still submitted, so it can't be reopened yet. Review or accept or decline or withdraw it."],
+    ['reopen', [], "is still submitted, so it can't be reopened yet. Review, accept, decline or withdraw it."],
     ['withdraw', ['decline'], "is declined, so it can't be withdrawn yet. It can only be reopened."],
   ])('%s after %j is 409, says what is allowed and changes nothing', async (action, before, words) => {
     const application = await applicationAfter(...before);
@@ -95,6 +95,42 @@ describe('POST /v1/applications/{applicationId}/{action}', () => {
     expect((await decide(store, partner, application.id, 'withdraw')).json).toMatchObject({ status: 'withdrawn' });
     const order = await store.call('GET', `/v1/store/orders/${application.orderId}`, { key: partner.key });
     expect(order.json).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('reopen is 409 while another one of the adopter for the animal is open', async () => {
+    const { id: petId } = await addPet(store, partner);
+    const first = await submit(store, partner, petId);
+    await decideAll(store, manager, first.id, 'decline');
+    const second = await submit(store, partner, petId);
+    const message = `Application ${second.id} of this adopter's e-mail address for Biscuit (id ${petId}) is still open. Decide on that one.`;
+    expect(await decide(store, manager, first.id, 'reopen')).toMatchObject(errorResponse(409, 'application_exists', message));
+    await decideAll(store, manager, second.id, 'withdraw');
+    expect(await decide(store, manager, first.id, 'reopen')).toMatchObject({ status: 200 });
+  });
+
+  test('accept and withdraw at the same moment, twenty times: one order or none, and one winner', async () => {
+    for (let i = 0; i < 20; i += 1) {
+      const { id, petId } = await applicationAfter();
+      const statuses = (await Promise.all(['accept', 'withdraw'].map((name) => decide(store, manager, id, name)))).map(
+        ({ status }) => status,
+      );
+      const { status } = await readApplication(store, partner, id);
+      // Accepted and then withdrawn is possible too: then both have succeeded, one after the other.
+      expect(status).toBe('withdrawn');
+      expect(statuses[1]).toBe(200);
+      expect(await petStatus({ petId } as ApplicationBody)).toBe('available');
+    }
+  });
+
+  test('accept of two applications for an animal at the same moment: one is accepted, the other is 409', async () => {
+    const { id: petId } = await addPet(store, partner);
+    const [one, two] = [
+      await submit(store, partner, petId),
+      await submit(store, partner, petId, { adopter: { name: 'Bob', email: 'bob@example.net' } }),
+    ];
+    const responses = await Promise.all([one, two].map(({ id }) => decide(store, manager, id, 'accept')));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.find(({ status }) => status === 409)?.json).toMatchObject({ code: 'pet_not_available' });
   });
 
   test('a retry with the same Idempotency-Key gets the first response', async () => {
