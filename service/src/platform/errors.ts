@@ -531,7 +531,8 @@ export function internalError(cause: unknown): AppError {
 export function show(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large or too precise';
   const text = typeof value === 'bigint' ? String(value) : printableJson(JSON.stringify(value, bigintAsText) ?? 'nothing');
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  // Not half of a character.
+  return text.length > 60 ? `${text.slice(0, 60).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
 const bigintAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

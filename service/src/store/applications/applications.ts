@@ -23,6 +23,7 @@ import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable,
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
+import { addReopened, lockSubmissions } from './count-queries.ts';
 import { MovedMeanwhile } from './moved-meanwhile.ts';
 import { requireRoomForAll } from './submissions.ts';
 import {
@@ -96,6 +97,10 @@ export async function actOnApplication(
     const withdrawn = await withdrawAccepted(tx, seen, party, actor);
     // Erased in between: the answers must not be in a stored response.
     return { ...withdrawn, answers: withdrawn.adopter && answers };
+  }
+  if (name === 'reopen') {
+    await lockSubmissions(tx, seen.clientId);
+    await addReopened(tx, seen.clientId);
   }
   const locked = await lockPet(tx, seen.petId);
   const pet = locked?.pet;
