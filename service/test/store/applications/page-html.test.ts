@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { applicationStatuses, closedReasonNames } from '../../../src/domain/application-states.ts';
-import type { Html } from '../../../src/platform/http/html.ts';
+import type { Html } from '../../../src/platform/html.ts';
 import { confirmPage, erasePage, messagePage, obstaclePage, statusPage, withdrawPage } from '../../../src/store/applications/page-html.ts';
 import type { PageFacts } from '../../../src/store/applications/page-queries.ts';
 import { pageTexts } from '../../../src/store/applications/page-texts.ts';

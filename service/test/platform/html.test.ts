@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Html, html } from '../../../src/platform/http/html.ts';
+import { Html, html } from '../../src/platform/html.ts';
 
 describe('html', () => {
   test('escapes every value, in text and in attributes', () => {
