@@ -14,6 +14,7 @@ import type { Claim, Proof } from './proof.ts';
 const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   // It takes longest: beside others it begins first.
   pages: async () => (await import('./pages/pages.ts')).pages,
+  'adopters-page': async () => (await import('./adopters-page/adopters-page.ts')).adoptersPage,
   limits: async () => (await import('./limits.ts')).limits,
   'limiter-simulation': async () => (await import('./limiter-simulation/limiter-simulation.ts')).limiterSimulation,
   bans: async () => (await import('./bans.ts')).bans,
