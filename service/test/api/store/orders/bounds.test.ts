@@ -1,8 +1,9 @@
 // One partner can't reserve the whole catalogue.
-import { settleApplications } from '../../../../src/store/applications/settling.ts';
+
 import { describe, expect, test } from 'vitest';
 import { setPlan } from '../../../../src/partners/clients/clients.ts';
 import { planBounds } from '../../../../src/partners/rate-limit/plans.ts';
+import { settleApplications } from '../../../../src/store/applications/settling.ts';
 import { cancelOpenOrders } from '../../../../src/store/orders/orders.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
