@@ -33,6 +33,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   adoption: async () => (await import('./adoption.ts')).adoption,
   'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
   expiry: async () => (await import('./expiry.ts')).expiry,
+  mail: async () => (await import('./mail/mail.ts')).mail,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,
   erasure: async () => (await import('./erasure.ts')).erasure,
   leftovers: async () => (await import('./leftovers.ts')).leftovers,

@@ -132,7 +132,7 @@ export class MailLane {
       await this.#exchange(session, claim, composed);
     } catch (error) {
       if (!(error instanceof NotBegun)) return this.#conclude(claim, smtpFaultOf(error));
-      // It was cancelled, or another worker has it. If neither, it is due again at once.
+      // It was cancelled, another worker has it, or this one stops: then it is due again at once.
       return this.#defer(claim, { seconds: 0, isOfRecipient: false, failure: null });
     }
     this.#parts.pause.clear();
@@ -153,17 +153,26 @@ export class MailLane {
   ): Promise<void> {
     const { db, signal } = this.#parts;
     let extending: NodeJS.Timeout | undefined;
+    let hasBegun = false;
+    const stop = () => {
+      if (!hasBegun) session.destroy();
+    };
     const begin = async () => {
       const askedAtMs = performance.now();
       if (signal.aborted || !(await beginMail(db, claim, begunSeconds))) throw new NotBegun();
       if (performance.now() - askedAtMs > beginMs) throw new NotBegun();
+      hasBegun = true;
       extending = setInterval(() => void extendMailClaim(db, claim, begunSeconds).catch(() => {}), extendMs);
       return bytes;
     };
+    signal.addEventListener('abort', stop);
     try {
       await session.send(envelope, begin);
+    } catch (error) {
+      throw signal.aborted && !hasBegun ? new NotBegun() : error;
     } finally {
       clearInterval(extending);
+      signal.removeEventListener('abort', stop);
     }
   }
 

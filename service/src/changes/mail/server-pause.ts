@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
-/** Between attempts while the server can't be reached or rejects the login. Shared by the lanes: a server may lock out who tries too often. */
+/**
+ * Between attempts while the server can't be reached, rejects the login, or fails in another way. Shared by the lanes: a server may lock out
+ * who tries too often. A single fault is followed by no pause: connections break.
+ */
 export class ServerPause {
   #failures = 0;
   #untilMs = 0;
@@ -12,8 +15,8 @@ export class ServerPause {
   note(): void {
     const nowMs = performance.now();
     if (nowMs < this.#untilMs) return;
-    this.#untilMs = nowMs + Math.min(pauseMsMin * 2 ** this.#failures, pauseMsMax);
     this.#failures += 1;
+    if (this.#failures > 1) this.#untilMs = nowMs + Math.min(pauseMsMin * 2 ** (this.#failures - 2), pauseMsMax);
   }
 
   /** The server works. */

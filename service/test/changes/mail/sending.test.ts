@@ -189,6 +189,7 @@ test('while the server can not be reached no message is claimed, and attempts be
   const { lane } = openMailLane(store, closed, letters, { pause });
   await expect(lane.sendNext()).rejects.toThrow(/connection to the SMTP server failed.*ECONNREFUSED/);
   expect(await readMail(store)).toMatchObject([{ state: 'queued', attempts: 0, claim: null }]);
+  await expect(lane.sendNext()).rejects.toThrow(/ECONNREFUSED/);
   const startMs = performance.now();
   await expect(lane.sendNext()).rejects.toThrow(/ECONNREFUSED/);
   expect(performance.now() - startMs).toBeGreaterThan(900);
@@ -204,6 +205,21 @@ test('after a day without success a message has failed, with the last code', asy
   expect(outcomes).toEqual(['failed']);
   expect(await readMail(store)).toMatchObject([{ state: 'failed', failure: '450 4.2.1' }]);
   lane.close();
+});
+
+test('a worker that stops does not wait for a server that hangs, and leaves the message to others', async () => {
+  letters.write(1n);
+  await queue(store, { kind: 'accepted', subjectId: 1n });
+  const stopping = new AbortController();
+  server.behaviour = {
+    recipient: () => {
+      stopping.abort();
+      return 'hang';
+    },
+  };
+  const { lane } = openMailLane(store, server, letters, { signal: stopping.signal, timeouts: { envelopeMs: 60_000 } });
+  expect(await lane.sendNext()).toBe(1);
+  expect(await store.read(`select from mail where state = 'queued' and claim is null and due_at <= now()`)).toHaveLength(1);
 });
 
 test('a reader that fails leaves the message for later', async () => {
