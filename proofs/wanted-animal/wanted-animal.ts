@@ -26,9 +26,9 @@ export const wantedAnimal: Proof = {
   // The mutant lets every order into a transaction at once, where it waits for the animal's lock.
   mutant: [
     {
-      file: 'store/orders/order-gate.ts',
+      file: 'store/pets/rush-gate.ts',
       from: 'return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));',
-      to: 'return await place();',
+      to: 'return await work();',
     },
   ],
   run,

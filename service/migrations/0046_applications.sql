@@ -24,6 +24,8 @@ create table applications (
   status application_status not null,
   -- Whether its adopter is told by e-mail.
   is_mailed boolean not null,
+  -- Whether its adopter has confirmed the address. Staff may enter an application without that.
+  is_confirmed boolean not null default false,
   closed_reason text,
   adopter_name text,
   adopter_email text,
@@ -37,7 +39,7 @@ create table applications (
   constraint applications_closed_with_reason check ((status = 'closed') = (closed_reason is not null)),
   constraint applications_accepted_with_order check (status not in ('accepted', 'completed') or order_id is not null),
   constraint applications_open_with_adopter
-    check (status not in ('unconfirmed', 'submitted', 'reviewing', 'accepted') or (adopter_address is not null and answers is not null))
+    check (status not in ('unconfirmed', 'submitted', 'reviewing') or (adopter_address is not null and answers is not null))
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02, vacuum_index_cleanup = on);
 
 create index applications_by_client on applications (client_id, status, id);
@@ -53,8 +55,8 @@ create index applications_waiting on applications (acted_at) where status in ('s
 create index applications_unconfirmed on applications (created_at) where status = 'unconfirmed';
 -- What retention erases next.
 create index applications_with_answers on applications (status, updated_at) where answers is not null;
--- An adopter asks for erasure by address.
-create index applications_by_adopter on applications (lower(adopter_email)) where adopter_email is not null;
+-- An adopter asks for erasure by address. By the normalized one, so that those with another tag can be named.
+create index applications_by_adopter on applications (adopter_address) where adopter_address is not null;
 
 -- Every transition, from `submitted` on. No adopter's data: those can be erased, this can't.
 create table application_history (

@@ -8,7 +8,7 @@ import { webhookRoutes } from './changes/webhooks/webhook-routes.ts';
 import { webhookSchemas } from './changes/webhooks/webhook-schemas.ts';
 import { type Caches, type Dependencies, openCaches } from './dependencies.ts';
 import { type RequestTally, tallyRoutes } from './operations/telemetry/request-tally.ts';
-import { admissionSpan, admit, chargeForWork, countUnreadable, readAddressHeaders } from './partners/admission/admission.ts';
+import { admissionSpan, admit, admitAddress, chargeForWork, countUnreadable, readAddressHeaders } from './partners/admission/admission.ts';
 import { type Admit, addAdmission, rejectUnroutable } from './partners/admission/admission-hook.ts';
 import { getQuota } from './partners/clients/clients.ts';
 import { openKeyWatch } from './partners/clients/key-watch.ts';
@@ -43,8 +43,13 @@ import { describeRequests, traceRequests } from './platform/http/traced-requests
 import type { Api } from './platform/http/type-provider.ts';
 import { rejectUnknownQuery } from './platform/http/unknown-query.ts';
 import { createValidatorCompiler } from './platform/http/validation.ts';
+import { openJournal } from './platform/journal/journal.ts';
+import { eraseApplicant } from './store/applications/applicants.ts';
 import { applicationRoutes } from './store/applications/application-routes.ts';
 import { applicationSchemas } from './store/applications/application-schemas.ts';
+import { pageActs } from './store/applications/page-acts.ts';
+import { applicationPages } from './store/applications/page-routes.ts';
+import { pageUrl } from './store/applications/page-tokens.ts';
 import { settleApplications } from './store/applications/settling.ts';
 import { categoryRoutes } from './store/categories/category-routes.ts';
 import { categorySchemas } from './store/categories/category-schemas.ts';
@@ -63,6 +68,8 @@ import { photoSchemas } from './store/photos/photo-schemas.ts';
 import { readPhotoStorage } from './store/photos/upload-allowance.ts';
 import { profileRoutes } from './store/profiles/profile-routes.ts';
 import { profileSchemas } from './store/profiles/profile-schemas.ts';
+import { questionRoutes } from './store/questions/question-routes.ts';
+import { questionSchemas } from './store/questions/question-schemas.ts';
 import { shelterRoutes } from './store/shelters/shelter-routes.ts';
 import { shelterSchemas } from './store/shelters/shelter-schemas.ts';
 
@@ -89,6 +96,7 @@ const sharedSchemas = [
   ErrorSchema,
   ...petSchemas,
   ...shelterSchemas,
+  ...questionSchemas,
   ...profileSchemas,
   ...photoSchemas,
   ...categorySchemas,
@@ -106,7 +114,7 @@ export async function createApp(
   requests?: RequestTally,
   progressBounds: Partial<ProgressBounds> = {},
 ): Promise<App> {
-  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing } = dependencies;
+  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing, pageTokens } = dependencies;
   const { keys, limiter, pages, listingPages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
@@ -114,6 +122,7 @@ export async function createApp(
   const usageWriter = createUsageWriter(db, usage, log);
   const observe = allOf([requestLogger(log), countUsage(usage, clock), requests && ((finished) => requests.observe(finished))]);
   const photoStore = openPhotoStore(config.photos);
+  const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });
   let draining = false;
   const fastPath = new FastPath({
     ...parts,
@@ -188,6 +197,12 @@ export async function createApp(
   addDocsRoutes(app);
   addSdkRoutes(app);
   addPhotoFiles(app, photoStore);
+  await applicationPages(app, {
+    acts: pageActs(db, catalogue, (id) => eraseApplicant({ db, catalogue }, journal, id)),
+    tokens: pageTokens,
+    admit: (address) => admitAddress(limiter, address),
+    config,
+  });
 
   await app.register(
     async (api: Api) => {
@@ -204,6 +219,7 @@ export async function createApp(
       const otherMethods = rejectOtherMethods(api);
       petRoutes(api, { db, catalogue, adoptions: { findOpenOrder, settleApplications }, pages, clock, config });
       shelterRoutes(api, { db, catalogue });
+      questionRoutes(api, { db });
       profileRoutes(api, { db, catalogue, clock });
       listingRoutes(api, { db, pages: listingPages, clock, config });
       await photoRoutes(api, { db, catalogue, store: photoStore, config });
@@ -217,7 +233,12 @@ export async function createApp(
         readQuota: (clientId) => getQuota(db, clientId),
       });
       orderRoutes(api, { db, catalogue, settleApplications, config });
-      applicationRoutes(api, { db, catalogue, statusUrlOf: undefined, config: { ...config, mails: false } });
+      applicationRoutes(api, {
+        db,
+        catalogue,
+        statusUrlOf: (id) => pageUrl(config.publicUrl, pageTokens, id),
+        config: { ...config, mails: config.mail !== undefined },
+      });
       webhookRoutes(api, { db, config });
       deliveryRoutes(api, { db });
       usageRoutes(api, { db, clock, readPhotoStorage: ({ clientId, bounds }) => readPhotoStorage(db, clientId, bounds) });

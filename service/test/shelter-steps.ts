@@ -13,6 +13,9 @@ export interface ShelterBody {
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly timezone: string | null;
+  readonly adoption: 'order' | 'application';
+  readonly applicationsMax: number;
+  readonly applicationNote: string | null;
 }
 
 export async function addShelter(store: TestStore, name = 'Danube Shelter'): Promise<number> {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Dependencies } from '../dependencies.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import type { Journal } from '../platform/journal/journal.ts';
-import { eraseAdopterByEmail, eraseAdopterOf } from '../store/orders/adopters.ts';
+import { type ErasedByEmail, eraseByEmail, eraseOrderAndApplicant } from '../store/applications/applicants.ts';
 import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { getNamedOrder, petOf } from './named-orders.ts';
 import { parseId } from './option-values.ts';
@@ -18,9 +18,14 @@ interface EraseOptions extends JournalOptions, Asked {
 export function addErasureCommand(orders: Command, config: ReadConfig): void {
   const erase = orders
     .command('erase')
-    .description("erase an adopter's name and e-mail address from one order, or from every order that is not open; the orders stay")
+    .description(
+      "erase an adopter's data from one order and its application, or from every order and application that is not open; the orders and applications stay",
+    )
     .argument('[id]', 'the order', parseId)
-    .option('--email <address>', 'every order for the adopter with this e-mail address; open orders are listed and not erased')
+    .option(
+      '--email <address>',
+      'every order and application of the adopter with this e-mail address; open ones are listed and not erased, unconfirmed ones are deleted',
+    )
     .option(...withoutJournalOption)
     .option(...yesOption);
   onStore(erase, config, (id: bigint | undefined, options: EraseOptions) => {
@@ -33,28 +38,59 @@ export function addErasureCommand(orders: Command, config: ReadConfig): void {
   });
 }
 
-const backups = "Backups still contain the data until they are overwritten. After restoring one, run 'homeward restore-check'.";
+export const backups = "Backups still contain the data until they are overwritten. After restoring one, run 'homeward restore-check'.";
 
 type ErasureParts = Pick<Dependencies, 'db'> & { readonly journal: Journal };
 
 async function eraseOrder({ db, journal }: ErasureParts, id: bigint, asked: Asked): Promise<Result> {
   const order = await getNamedOrder(db, id);
   const whose = order.adopter ? `${order.adopter.name} <${order.adopter.email}>` : 'already erased';
-  await confirm(`The adopter of order ${id} for ${petOf(order)}: ${whose}`, 'Erase name and address?', asked);
-  const erased = await eraseAdopterOf(db, journal, id);
+  const { applicationId } = order;
+  const question =
+    applicationId === null ? 'Erase name and address?' : `Erase name and address, and the data of application ${applicationId}?`;
+  await confirm(`The adopter of order ${id} for ${petOf(order)}: ${whose}`, question, asked);
+  const erased = await eraseOrderAndApplicant(db, journal, id);
   if (!erased) throw new UsageError(`There is no order ${id}.`);
-  const text = `Erased the adopter of order ${id}, also from ${responses(erased.responses)}. ${backups}`;
-  return { json: { id, erased: true, answers: erased.responses }, text };
+  const kept = erased.keptApplicationId;
+  // A script must notice that some data was not erased.
+  if (kept !== undefined) process.exitCode = 1;
+  const also = erased.applicationId === undefined ? '' : ` and of application ${erased.applicationId}`;
+  const text = `Erased the adopter of order ${id}${also}, also from ${countOf(erased.responses, 'stored response')}. ${backups}`;
+  const notErased = `Not erased: application ${kept}, which the order was placed for, has gone on since. Erase it too: homeward applications erase ${kept}`;
+  const applications = erased.applicationId === undefined ? [] : [erased.applicationId];
+  return {
+    json: { id, erased: true, answers: erased.responses, applications, keptApplications: kept === undefined ? [] : [kept] },
+    text: kept === undefined ? text : [text, notErased],
+  };
 }
 
 async function eraseEmail({ db, journal }: ErasureParts, email: string, asked: Asked): Promise<Result> {
-  await confirm(`${email} in every order that is not open`, 'Erase name and address?', asked);
-  const { orders, responses: stored, open } = await eraseAdopterByEmail(db, journal, email, batchSizeMax);
-  // A script must notice that some orders were not erased.
-  if (open.length > 0) process.exitCode = 1;
-  const notErased = `Not erased, because they are still open: ${open.join(', ')}. Cancel or complete them, then erase again: homeward orders cancel --email …`;
-  const text = `Erased the adopter from ${orders} ${orders === 1 ? 'order' : 'orders'} and ${responses(stored)}. ${backups}`;
-  return { json: { orders, answers: stored, open }, text: open.length > 0 ? [text, notErased] : text };
+  await confirm(`${email} in every order and application that is not open`, "Erase the adopter's data?", asked);
+  const erased = await eraseByEmail(db, journal, email, batchSizeMax);
+  const { orders, responses, openOrders, openApplications, ...ofApplications } = erased;
+  // A script must notice that some were not erased.
+  if (openOrders.length + openApplications.length > 0) process.exitCode = 1;
+  return {
+    json: { orders, answers: responses, open: openOrders, ...ofApplications, openApplications },
+    text: [describeErased(erased), ...describeKept(erased)],
+  };
 }
 
-const responses = (count: number) => `${count} stored ${count === 1 ? 'response' : 'responses'}`;
+function describeErased({ orders, applications, deleted, responses }: ErasedByEmail): string {
+  const parts = [countOf(orders, 'order'), countOf(applications, 'application'), countOf(responses, 'stored response')];
+  const unconfirmed = deleted > 0 ? `, and deleted ${countOf(deleted, 'unconfirmed application')}` : '';
+  return `Erased the adopter from ${parts[0]}, ${parts[1]} and ${parts[2]}${unconfirmed}. ${backups}`;
+}
+
+function describeKept({ openOrders, openApplications, otherSpellings }: ErasedByEmail): string[] {
+  const orders = `Not erased, because these orders are still open: ${openOrders.join(', ')}. Cancel or complete them, then erase again: homeward orders cancel --email …`;
+  const applications = `Not erased, because these applications are still open: ${openApplications.join(', ')}. To withdraw and erase one: homeward applications erase ${openApplications[0]}`;
+  const others = `Not erased: applications of ${otherSpellings.join(', ')}. If that is the same person, erase them with --email too.`;
+  return [
+    ...(openOrders.length > 0 ? [orders] : []),
+    ...(openApplications.length > 0 ? [applications] : []),
+    ...(otherSpellings.length > 0 ? [others] : []),
+  ];
+}
+
+export const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

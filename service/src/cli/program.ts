@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   shelters: async () => (await import('./shelters.ts')).addShelterCommands,
   pets: async () => (await import('./pets.ts')).addPetCommands,
   photos: async () => (await import('./photos.ts')).addPhotoCommands,
+  applications: async () => (await import('./applications.ts')).addApplicationCommands,
   orders: async () => (await import('./orders.ts')).addOrderCommands,
   webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
   doctor: async () => (await import('./doctor.ts')).addDoctorCommand,

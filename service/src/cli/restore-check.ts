@@ -68,7 +68,7 @@ async function restoreCheck(config: Config, files: readonly string[], options: O
   say(describeJournal(lines, applied, told));
   const verified = await verifyHistory(db, drawBar);
   endProgress();
-  say(`History: rows ${verified.rows}, animals ${verified.animals}, orders ${verified.orders}.`);
+  say(`History: rows ${verified.rows}, animals ${verified.animals}, orders ${verified.orders}, applications ${verified.applications}.`);
 
   const isReady = verified.violation === undefined;
   if (options.json) printJson(resultOf(readied, lines, applied, verified));

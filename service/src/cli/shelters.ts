@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { theService } from '../domain/actor.ts';
+import { adoptionModes } from '../domain/adoption-modes.ts';
 import { defaultScopes, scopesOfBoundKeys } from '../domain/scopes.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { selectShelters } from '../store/shelters/shelter-queries.ts';
@@ -13,13 +15,14 @@ import { changeShelter, createShelter } from '../store/shelters/shelters.ts';
 import { checkBySchema } from './checked-options.ts';
 import { addListAction } from './list-command.ts';
 import { named } from './names.ts';
-import { parseId } from './option-values.ts';
+import { choiceOption, parseId } from './option-values.ts';
+import { addQuestionsCommand } from './shelter-questions.ts';
 import { onStore } from './store-command.ts';
 
 type ValueOptions = Partial<Record<keyof Omit<Shelter, 'id'>, string>> & { readonly json?: boolean };
 
 export function addShelterCommands(program: Command, config: ReadConfig): void {
-  const shelters = program.command('shelters').description('list, create and update shelters');
+  const shelters = program.command('shelters').description('list, create and update shelters, and set what they ask applicants');
 
   addListAction(shelters.command('list').description('list shelters'), config, {
     what: 'shelters',
@@ -51,10 +54,12 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
   onStore(update, config, (id: bigint, options: ValueOptions) => {
     const changes = readValues(ShelterChangesSchema, options) as ShelterChanges;
     return async ({ catalogue }) => {
-      const changed = await changeShelter(catalogue, id, changes, () => {});
+      const changed = await changeShelter(catalogue, id, changes, { key: theService, expect: () => {} });
       return { json: changed, text: `Updated ${named(changed.name, changed.id)}.` };
     };
   });
+
+  addQuestionsCommand(shelters, config);
 }
 
 const addValueOptions = (command: Command): Command =>
@@ -66,7 +71,10 @@ const addValueOptions = (command: Command): Command =>
     .option('--address <text>', 'where visitors find it')
     .option('--latitude <degrees>', 'degrees north, with --longitude')
     .option('--longitude <degrees>', 'degrees east, with --latitude')
-    .option('--timezone <name>', 'its time zone, such as Europe/Vienna');
+    .option('--timezone <name>', 'its time zone, such as Europe/Vienna')
+    .addOption(choiceOption('--adoption <how>', 'whether partners order its animals or send applications', Object.keys(adoptionModes)))
+    .option('--applications-max <n>', 'how many open applications an animal of it may have')
+    .option('--application-note <text>', 'what adopters should read before they apply');
 
 function readValues(schema: object, { json: _, ...options }: ValueOptions): object {
   const body = Object.fromEntries(Object.entries(options).map(([name, text]) => [name, readValue(name, text)]));
@@ -74,7 +82,11 @@ function readValues(schema: object, { json: _, ...options }: ValueOptions): obje
   return body;
 }
 
+const numbers = ['latitude', 'longitude', 'applicationsMax'];
+/** They have no null, so the schema rejects an empty text. */
+const alwaysKnown = ['name', 'applicationsMax'];
+
 function readValue(name: string, text: string): string | number | null {
-  if (text === '' && name !== 'name') return null;
-  return name === 'latitude' || name === 'longitude' ? Number(text) : text;
+  if (text === '') return alwaysKnown.includes(name) ? text : null;
+  return numbers.includes(name) ? Number(text) : text;
 }

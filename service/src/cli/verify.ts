@@ -13,14 +13,14 @@ export function addVerifyCommand(program: Command, config: ReadConfig): void {
   onStore(verify, config, () => async ({ db }) => {
     const result = await verifyHistory(db, drawBar);
     endProgress();
-    const { rows, animals, orders, violation } = result;
+    const { rows, animals, orders, applications, violation } = result;
     if (violation) process.exitCode = 1;
     const outcome = violation
       ? `VIOLATION: ${violation}.`
       : 'No animal ever had two open orders at once, every transition was legal, and the current state matches the history.';
     return {
       json: { holds: violation === undefined, ...result },
-      text: [`Replayed the history: rows ${rows}, animals ${animals}, orders ${orders}.`, outcome],
+      text: [`Replayed the history: rows ${rows}, animals ${animals}, orders ${orders}, applications ${applications}.`, outcome],
     };
   });
 }

@@ -22,6 +22,7 @@ import { deleteOldResponses } from '../partners/idempotency/idempotency-queries.
 import { rotateUsagePartitions } from '../partners/usage/usage.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { openJournal } from '../platform/journal/journal.ts';
+import { eraseCompletedWith, eraseOldApplicants } from '../store/applications/applicants.ts';
 import { remindShelters } from '../store/applications/application-mail.ts';
 import { closeUnanswered, deleteUnconfirmedApplications, settleLeftApplications } from '../store/applications/settling.ts';
 import { makeHistoryPartitions } from '../store/history/history.ts';
@@ -203,7 +204,8 @@ async function work(config: Config): Promise<void> {
     deliverer.run(stopping.signal),
     runJob('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     runJob('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
-    runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
+    runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax, eraseCompletedWith(journal))),
+    runJob('erase-applicants', sweepIntervalMs, () => eraseOldApplicants(db, journal, config.adopterRetentionDays, batchSizeMax)),
     runJob('count-words', wordsIntervalMs, countNextWords, 'debug'),
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),

@@ -63,6 +63,7 @@ export const applicationStatuses = Object.keys(table) as ApplicationStatus[];
 export const unconfirmed = 'unconfirmed' satisfies ApplicationStatus;
 export const confirmedStatuses = applicationStatuses.filter((status): status is ConfirmedStatus => status !== unconfirmed);
 export const openApplicationStatuses = applicationStatuses.filter((status) => applicationStates[status].phase === 'open');
+export const isOpenApplication = (status: ApplicationStatus): boolean => applicationStates[status].phase === 'open';
 export const eventOf = (status: ConfirmedStatus): string => table[status].event;
 
 /** The statuses of applications that have ended, each with the kind of its end. */

@@ -28,13 +28,25 @@ const table = {
   'store:manage': {
     givenTo: 'staff',
     meaning: 'Change all animals, describe them and decide on all orders and applications; manage shelters and categories.',
-    permits: { changePets: 'any shelter', describePets: 'any shelter', seeOrders: 'any shelter', manageOrders: 'any shelter' },
+    permits: {
+      changePets: 'any shelter',
+      describePets: 'any shelter',
+      seeOrders: 'any shelter',
+      manageOrders: 'any shelter',
+      manageShelters: 'any shelter',
+    },
     isUnlimited: true,
   },
   'shelter:manage': {
     givenTo: 'staff',
-    meaning: 'Change the animals of the shelter that the key is bound to, describe them and decide on their orders and applications.',
-    permits: { changePets: 'own shelter', describePets: 'own shelter', seeOrders: 'own shelter', manageOrders: 'own shelter' },
+    meaning: 'Change the shelter that the key is bound to and its animals, describe them and decide on their orders and applications.',
+    permits: {
+      changePets: 'own shelter',
+      describePets: 'own shelter',
+      seeOrders: 'own shelter',
+      manageOrders: 'own shelter',
+      manageShelters: 'own shelter',
+    },
     needsShelter: true,
   },
 } as const satisfies Record<string, ScopeRow>;
@@ -58,6 +70,8 @@ interface Permits {
   readonly seeOrders?: ShelterReach | 'own client';
   /** To decide on them as staff. */
   readonly manageOrders?: ShelterReach;
+  /** To change the shelters themselves, and what they ask applicants. */
+  readonly manageShelters?: ShelterReach;
 }
 
 export type Permission = keyof Permits;

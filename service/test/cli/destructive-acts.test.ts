@@ -41,7 +41,7 @@ describe('on n, nothing is changed', () => {
       `The adopter of order ${id} for Zoe (${petId}): Ada Lovelace <${adopter?.email}>\nErase name and address? [y/N]`,
     );
     const byEmail = await reply(['orders', 'erase', '--email', adopter?.email ?? ''], 'n');
-    expect(byEmail.text).toContain(`${adopter?.email} in every order that is not open\nErase name and address? [y/N]`);
+    expect(byEmail.text).toContain(`${adopter?.email} in every order and application that is not open\nErase the adopter's data? [y/N]`);
     expect([one, all, erased, byEmail].map(({ status }) => status)).toEqual([1, 1, 1, 1]);
     expect(await homewardJson(['orders', 'show', String(id)], env)).toMatchObject({ status: 'placed', adopter });
   });

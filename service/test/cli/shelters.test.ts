@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { addShelter, type ShelterBody, shelterOf } from '../shelter-steps.ts';
 import { openTestStore } from '../test-store.ts';
@@ -6,6 +9,9 @@ import { homeward, homewardJson } from './homeward-command.ts';
 
 const store = await openTestStore();
 const { env } = store;
+
+const folder = mkdtempSync(path.join(tmpdir(), 'homeward-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const createKey = (...args: string[]) => homeward(['keys', 'create', '--client', 'Danube', '--plan', 'pro', ...args], { env });
 
@@ -15,8 +21,10 @@ describe('homeward shelters', () => {
     const id = Number(/Created Danube \((\d+)\)/.exec(created.stdout)?.[1]);
     expect(created).toMatchObject({ status: 0, stdout: expect.stringContaining(`--shelter ${id}`) });
     const update = ['shelters', 'update', String(id), '--phone', '123', '--latitude', '', '--longitude', ''];
-    const updated = await homewardJson<ShelterBody>(update, env);
+    await homeward([...update, '--adoption', 'application', '--applications-max', '20', '--application-note', 'Read this.'], { env });
+    const updated = await homewardJson<ShelterBody>([...update, '--application-note', ''], env);
     expect(updated).toMatchObject({ id, name: 'Danube', phone: '123', latitude: null, longitude: null });
+    expect(updated).toMatchObject({ adoption: 'application', applicationsMax: 20, applicationNote: null });
     expect(await homewardJson<ShelterBody[]>(['shelters', 'list', '--after', '1'], env)).toEqual([updated]);
     const { stdout } = await homeward(['shelters', 'list', '--limit', '1'], { env });
     expect(stdout).toContain('Main shelter');
@@ -28,11 +36,78 @@ describe('homeward shelters', () => {
     [['create', '--name', 'A', '--timezone', 'Nowhere'], 'timezone must be a name of the IANA database'],
     [['create', '--name', 'A', '--latitude', 'north', '--longitude', '1'], 'latitude must be a number from -90 to 90'],
     [['update', '1', '--name', ''], 'name must be'],
+    [['update', '1', '--applications-max', ''], 'applicationsMax must be an integer from 1 to 500'],
+    [['update', '1', '--applications-max', '501'], 'applicationsMax must be an integer from 1 to 500'],
+    [['update', '1', '--adoption', 'lottery'], 'order, application'],
     [['update', '1'], 'at least one of name'],
     [['update', '4711', '--phone', '1'], 'There is no shelter with id 4711.'],
   ])('%j is rejected with 2, in words', async (args, words) => {
     expect(await homeward(['shelters', ...args], { env })).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
   });
+});
+
+describe('homeward shelters questions', () => {
+  const asked = {
+    questions: [
+      { id: 'home', text: 'Where do you live?', type: 'choice', options: ['flat', 'house'], required: true },
+      { id: 'floor', text: 'On which floor?', type: 'line', required: false, onlyIf: { question: 'home', is: 'flat' } },
+    ],
+  };
+  const write = (name: string, text: string) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+
+  test('replaces them by those of a file, and shows them in a form that can be a file again', async () => {
+    const id = String(await addShelter(store));
+    expect((await homeward(['shelters', 'questions', id], { env })).stdout).toBe(`Shelter ${id} asks nothing.\n`);
+    const set = ['shelters', 'questions', id, '--file'];
+    const { stdout } = await homeward([...set, write('questions.json', JSON.stringify(asked))], { env });
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['id', 'type', 'text', 'options', 'required', 'only if'],
+      ['home', 'choice', 'Where do you live?', 'flat, house', 'yes', '-'],
+      ['floor', 'line', 'On which floor?', '-', 'no', 'home is flat'],
+      [''],
+    ]);
+    const printed = (await homeward(['shelters', 'questions', id, '--json'], { env })).stdout;
+    expect(JSON.parse(printed)).toEqual(asked);
+    expect(await homewardJson([...set, write('printed.json', printed)], env)).toEqual(asked);
+    expect(await homewardJson([...set, write('none.json', '{"questions":[]}')], env)).toEqual({ questions: [] });
+  });
+
+  test.each([
+    ['no JSON', '{', 'wrong.json is not valid JSON'],
+    ['nothing', '', 'wrong.json is empty.'],
+    ['a list', '[]', 'wrong.json must be'],
+    ['a misspelt field', '{"question":[]}', 'Did you mean questions?'],
+    ['a wrong type', JSON.stringify({ questions: [{ ...asked.questions[0], type: 'number' }] }), 'questions[0].type must be one of line'],
+    ['no options', JSON.stringify({ questions: [{ ...asked.questions[0], options: undefined }] }), 'questions[0].options is required'],
+  ])('with %s in the file is rejected with 2, and changes nothing', async (_, text, words) => {
+    const id = String(await addShelter(store));
+    const result = await homeward(['shelters', 'questions', id, '--file', write('wrong.json', text)], { env });
+    expect(result).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
+    expect(await homewardJson(['shelters', 'questions', id], env)).toEqual({ questions: [] });
+  });
+
+  test.each([
+    [['4711'], 'There is no shelter with id 4711.'],
+    [['1', '--file', '/nowhere/questions.json'], "/nowhere/questions.json can't be read"],
+  ])('%j is rejected with 2, in words', async (args, words) => {
+    expect(await homeward(['shelters', 'questions', ...args], { env })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(words),
+    });
+  });
+});
+
+test('homeward orders place acts as staff, so it places an order where partners send applications', async () => {
+  const [shelter, manager] = [await addShelter(store), await createManager(store, { client: 'Happy Tails' })];
+  await homeward(['shelters', 'update', String(shelter), '--adoption', 'application'], { env });
+  const { id } = await addPet(store, manager);
+  await homeward(['pets', 'move', String(id), '--shelter', String(shelter)], { env });
+  const args = ['orders', 'place', String(id), '--adopter', 'Ada Lovelace', '--email', 'ada@example.org', '--client', 'Happy Tails'];
+  expect(await homeward(args, { env })).toMatchObject({ status: 0, stdout: expect.stringContaining('reserves Biscuit') });
 });
 
 describe('homeward keys with --shelter', () => {

@@ -80,7 +80,7 @@ export const alterations = {
     return replaceAt(original.text, at, String.fromCodePoint(original.text.charCodeAt(at) + 0xfee0));
   },
   'something after it': ({ text, random }) => text + random.pick(['0', '=', '.', '%20', '%0A', '%00', '/', ';', '-', '\\', '%2F', 'v']),
-  'something before it': ({ text, random }) => random.pick(['0', '%20', '+', './', '%', '0x', '-']) + text,
+  'something before it': ({ text, random }) => random.pick(['0', '%20', '+', '.', '%2F', '0x', '-']) + text,
   'without a zero at the front': ({ text }) => text.slice(1),
   'in base64': ({ text }) => bytesOf(text).toString('base64url'),
   'in hexadecimal': ({ text }) => bytesOf(text).toString('hex'),

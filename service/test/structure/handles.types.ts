@@ -39,7 +39,7 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     // @ts-expect-error: a plain transaction invalidates no list
     movePets(tx, [1n], 'available', 'sold'),
     // @ts-expect-error: a plain transaction invalidates no list
-    lockAndMovePet(tx, lock, 1n, 'available', 'pending'),
+    lockAndMovePet(tx, lock, 1n, { from: 'available', to: 'pending', managed: 'all' }),
     // @ts-expect-error: a plain transaction invalidates no list
     updatePet(tx, pet, newPet),
     // @ts-expect-error: a plain transaction invalidates no list
@@ -53,7 +53,7 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     // @ts-expect-error: the pool invalidates no list
     removePet(pool, removing[1], removing[2], removing[3]),
     // @ts-expect-error: a plain transaction invalidates no list
-    reservePet(tx, 1n, lock),
+    reservePet(tx, 1n, lock, 'all'),
     // @ts-expect-error: a plain transaction invalidates no list
     movePetsWithOrders(tx, [1n], { from: 'pending', to: 'sold' }),
     // @ts-expect-error: a plain transaction invalidates no list

@@ -3,6 +3,7 @@ import { reapplyRevocation, reapplyRotation, reapplySuspension } from '../../par
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import type { JournalEntry } from '../../platform/journal/journal.ts';
 import type { JournalLine } from '../../platform/journal/journal-lines.ts';
+import { reapplyApplicantErasure } from '../../store/applications/applicants.ts';
 import { reapplyErasure } from '../../store/orders/adopters.ts';
 
 export interface Applied {
@@ -37,6 +38,7 @@ function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> 
   const { act } = entry;
   const handlers: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
     adopters_erased: ({ orders }) => reapplyErasure(tx, orders, at),
+    applicants_erased: ({ applications, extent }) => reapplyApplicantErasure(tx, applications, extent, at),
     key_revoked: async ({ key, webhooks }) => {
       const isHere = await reapplyRevocation(tx, key, at);
       const areHere = await reapplyDisabling(tx, webhooks, `Key ${key}, which set up this endpoint, was revoked.`, at);

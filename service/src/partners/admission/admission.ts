@@ -111,6 +111,11 @@ export async function countUnreadable(limiter: Pick<Limiter, 'consume'>, address
   return rateLimitHeaders(await chargeAddress(limiter, address, 1), addressQuota);
 }
 
+/** Counts a request that needs no key against its address. Returns the seconds until it may be sent again; 0: admitted. */
+export async function admitAddress(limiter: Pick<Limiter, 'consume'>, address: string): Promise<number> {
+  return Math.ceil(msUntilAdmitted(await chargeAddress(limiter, address, 1)) / 1_000);
+}
+
 /**
  * Looks up the key, in the cache if possible, and lets the limiter decide. If the client's epoch has changed, the cache
  * entry is stale: look the key up again under the new epoch, and ask the limiter again, `epochChangesMax` times at most.

@@ -110,13 +110,22 @@ export async function eraseAdoptersFromResponses(tx: Transaction, orderIds: read
   return rowCount ?? 0;
 }
 
-/** The same for applications: also without what the adopter has answered, and what staff have written about them. */
-export async function eraseApplicantsFromResponses(tx: Transaction, applicationIds: readonly bigint[]): Promise<number> {
+/**
+ * The same for applications: also without what the adopter has answered, and what staff have written about them. After an adoption name
+ * and e-mail address stay.
+ */
+export async function eraseApplicantsFromResponses(
+  tx: Transaction,
+  applicationIds: readonly bigint[],
+  { keepsAddress }: { readonly keepsAddress: boolean },
+): Promise<number> {
   const { rowCount } = await tx.query({
-    text: `update idempotent_answers set body = (body::jsonb || case when body::jsonb ? 'note' then '{"note":null}'::jsonb else '{}' end
-        || '{"adopter":null,"answers":null,"message":null}')::text
+    text: `update idempotent_answers set body = (body::jsonb || '{"answers":null,"message":null}'
+        || case when body::jsonb ? 'note' then '{"note":null}'::jsonb else '{}' end
+        || case when not $2::boolean then '{"adopter":null}'::jsonb when body::jsonb -> 'adopter' = 'null' then '{}'
+          else jsonb_build_object('adopter', (body::jsonb -> 'adopter') || '{"phone":null}') end)::text
       where application_id = any($1::bigint[])`,
-    values: [applicationIds],
+    values: [applicationIds, keepsAddress],
   });
   return rowCount ?? 0;
 }

@@ -20,11 +20,15 @@ export function routeNotFound(url: string): AppError {
 }
 
 /** An error is logged once, here, and only if the service caused it. */
-export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply) {
+export function noteError(error: AppError, request: FastifyRequest): void {
   if (error.code === 'internal_error') request.log.error({ err: error.cause }, 'internal error');
   else if (error.code === 'unavailable') warnOfUnavailable(request, error.cause);
   request.errorCode = error.code;
   if (error.code === 'body_too_large') lingerOnClose(request.raw);
+}
+
+export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply) {
+  noteError(error, request);
   addLink(reply, helpLink(error.code));
   return reply
     .status(error.status)

@@ -20,13 +20,18 @@ export const routeOf = (request: FastifyRequest): FastifyRequest['routeOptions']
 export const hasEmptyId = ({ params }: FastifyRequest): boolean =>
   Object.entries(params ?? {}).some(([name, value]) => name !== '*' && value === '');
 
+/** Lets routes have every method that Node.js knows. */
+export function routeAllMethods(api: FastifyInstance): void {
+  for (const method of METHODS) if (method !== 'CONNECT' && !api.supportedMethods.includes(method)) api.addHttpMethod(method);
+}
+
 /**
  * Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. An OPTIONS
  * doesn't get here: cors.ts responds to it.
  */
 export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
   const methodsByPath = new Map<string, Set<string>>();
-  for (const method of METHODS) if (method !== 'CONNECT' && !api.supportedMethods.includes(method)) api.addHttpMethod(method);
+  routeAllMethods(api);
   api.addHook('onRoute', ({ path, method }) => {
     const methods = methodsByPath.get(path) ?? new Set();
     for (const one of [method].flat()) methods.add(one);

@@ -29,9 +29,9 @@ export const StringEnum = <T extends string>(values: readonly T[], options: Reco
 export const NameText = (description: string, examples: string[]) =>
   Type.String({ ...nameWithout(controls, 'control characters or lone surrogates'), description, examples });
 
-/** The name of a category or an adopter. Unlike an animal's name, it also rejects bidirectional overrides. */
-export const PlainName = (description: string, examples: string[]) =>
-  Type.String({ ...nameWithout(controls + reorderings, rejectedInPlainText), description, examples });
+/** One line, such as the name of a category or an adopter. Unlike an animal's name, it also rejects bidirectional overrides. */
+export const PlainName = (description: string, examples: string[], lengthMax?: number) =>
+  Type.String({ ...nameWithout(controls + reorderings, rejectedInPlainText, lengthMax), description, examples });
 
 /** Free text of several lines. */
 export const PlainText = (description: string, examples: string[], lengthMax = 200) =>
@@ -47,12 +47,12 @@ export const PlainText = (description: string, examples: string[], lengthMax = 2
 const rejectedInPlainText = 'control characters, lone surrogates or bidirectional overrides';
 
 /** The pattern takes linear time: spaces, one character that is not a space, then anything that is not rejected. */
-const nameWithout = (rejected: string, inWords: string) => ({
+const nameWithout = (rejected: string, inWords: string, lengthMax = 200) => ({
   minLength: 1,
-  maxLength: 200,
+  maxLength: lengthMax,
   pattern: `^[\\p{Zs}\\u2028\\u2029\\ufeff]*[^\\s${rejected}][^${rejected}]*$`,
   'x-must-not-contain': rejected,
-  'x-must-be': `a string of 1–200 characters, not blank, without ${inWords}`,
+  'x-must-be': `a string of 1–${lengthMax} characters, not blank, without ${inWords}`,
 });
 
 /** Casts a schema to the type of plain JSON Schema, for APIs that accept only that. */

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { JournalEntry } from './journal.ts';
+import { erasureExtents, type JournalEntry } from './journal.ts';
 
 /** An entry and the time at which it was written, by the clock of the process that wrote it. */
 export interface JournalLine {
@@ -25,11 +25,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function readEntry(fields: Fields): JournalEntry | undefined {
   const [key, client, webhook] = ['key', 'client', 'webhook'].map((name) => idOf(fields[name]));
-  const [orders, webhooks] = ['orders', 'webhooks'].map((name) => idsOf(fields[name]));
+  const [orders, applications, webhooks] = ['orders', 'applications', 'webhooks'].map((name) => idsOf(fields[name]));
+  const extent = erasureExtents.find((name) => name === fields['extent']);
   const expiresAt = new Date(String(fields['expiresAt']));
   switch (fields['act'] as JournalEntry['act']) {
     case 'adopters_erased':
       return orders && { act: 'adopters_erased', orders };
+    case 'applicants_erased':
+      return applications && extent && { act: 'applicants_erased', applications, extent };
     case 'key_revoked':
       return key !== undefined && webhooks ? { act: 'key_revoked', key, webhooks } : undefined;
     case 'key_rotated':

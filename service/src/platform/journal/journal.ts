@@ -11,11 +11,16 @@ import { deleteSpareFile, makeSpareFile } from './spare-file.ts';
  */
 export type JournalEntry =
   | { readonly act: 'adopters_erased'; readonly orders: readonly bigint[] }
+  | { readonly act: 'applicants_erased'; readonly applications: readonly bigint[]; readonly extent: ErasureExtent }
   | { readonly act: 'key_revoked'; readonly key: bigint; readonly webhooks: readonly bigint[] }
   | { readonly act: 'key_rotated'; readonly key: bigint; readonly expiresAt: Date }
   | { readonly act: 'client_suspended'; readonly client: bigint }
   | { readonly act: 'client_resumed'; readonly client: bigint }
   | { readonly act: 'webhook_disabled'; readonly webhook: bigint };
+
+/** Of an application: everything of its adopter, or all but name and e-mail address, which a shelter needs after an adoption. */
+export const erasureExtents = ['all', 'answers'] as const;
+export type ErasureExtent = (typeof erasureExtents)[number];
 
 /**
  * Writes an entry before the transaction commits, and returns once it is written. Throws if that fails, so that the

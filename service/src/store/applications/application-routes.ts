@@ -7,18 +7,21 @@ import {
   scopesForApplication,
 } from '../../domain/application-states.ts';
 import { hasOne, scopesThat } from '../../domain/scopes.ts';
+import { managedOrders } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, operation, page, read, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { IdempotentResponse } from '../../partners/idempotency/idempotency.ts';
-import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
+import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import type { Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
+import { RushGate } from '../pets/rush-gate.ts';
 import { applicationNotFound } from './application-errors.ts';
 import { applicationJson, withStatusUrl } from './application-json.ts';
+import { findUndelivered } from './application-mail.ts';
 import { selectApplications } from './application-queries.ts';
 import {
   type Application,
@@ -30,14 +33,14 @@ import {
 } from './application-schemas.ts';
 import { actOnApplication, applicationErrors, getApplication, isStaffOf, readerOf, setNote } from './applications.ts';
 import { rerunning } from './moved-meanwhile.ts';
-import { submitApplication } from './submissions.ts';
+import { findRejection, submitApplication } from './submissions.ts';
 
 interface Parts {
   readonly db: Transactor;
   /** Accepting one, and withdrawing an accepted one, changes the status of the animal. */
   readonly catalogue: Catalogue;
-  /** The adopter's page; undefined: there is none. */
-  readonly statusUrlOf: ((id: bigint) => string) | undefined;
+  /** The adopter's page; undefined: the store doesn't know its own URL. */
+  readonly statusUrlOf: (id: bigint) => string | undefined;
   readonly config: Pick<Config, 'orderExpirySeconds'> & { readonly mails: boolean };
 }
 
@@ -48,6 +51,7 @@ const readApplicationId = idReader(applicationNotFound);
 
 export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config }: Parts): void {
   const acts = rerunning(catalogue);
+  const gate = new RushGate(db, { what: 'applications', findRejection: (petId) => findRejection(db, petId) });
   const jsonOf = (application: Application, request: FastifyRequest) =>
     applicationJson(application, isStaffOf(callerOf(request), application));
   const response = (application: Application, request: FastifyRequest, status: 200 | 201): IdempotentResponse => ({
@@ -56,7 +60,7 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     headers: status === 201 ? { location: `${path}/${application.id}` } : {},
     applicationId: application.id,
   });
-  /** Undefined: the caller does not get the adopter's page, or there is none. */
+  /** Undefined: the caller does not get the adopter's page. */
   const urlsFor = (request: FastifyRequest, { clientId }: Pick<Application, 'clientId'>) => {
     const caller = callerOf(request);
     return caller.clientId === clientId && hasOne(caller.scopes, applicationWriteScopes) ? statusUrlOf : undefined;
@@ -105,8 +109,16 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     (request, reply) => {
       const caller = callerOf(request);
       const terms = { clientId: caller.clientId, bounds: caller.bounds, mails: config.mails };
+      const { petId, confirmed } = request.body;
+      // An unconfirmed one takes no lock on the animal.
+      const asks = config.mails && !confirmed;
+      const key = readIdempotencyKey(request.headers['idempotency-key']);
+      const gated: Transactions = {
+        transaction: (work, clientId) =>
+          gate.run({ petId, clientId: caller.clientId, managed: managedOrders(caller), key }, () => db.transaction(work, clientId)),
+      };
       const submit = async (tx: Transaction) => response(await submitApplication(tx, request.body, caller, terms), request, 201);
-      return respondOnce(db, request, reply, submit, { complete: (body) => withStatusUrl(body, urlsFor(request, caller)) });
+      return respondOnce(asks ? db : gated, request, reply, submit, { complete: (body) => withStatusUrl(body, urlsFor(request, caller)) });
     },
   );
 
@@ -123,7 +135,8 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     }),
     async (request, reply) => {
       const application = await getApplication(db, callerOf(request), readApplicationId(request.params.applicationId));
-      return sendJson(reply, jsonWithUrl(application, request));
+      const mailFailures = isStaffOf(callerOf(request), application) ? await findUndelivered(db, application.id) : [];
+      return sendJson(reply, jsonWithUrl({ ...application, mailFailures }, request));
     },
   );
 

@@ -1,6 +1,7 @@
 import { type Actor, theService } from '../../domain/actor.ts';
 import {
   type ApplicationCallerAction,
+  type ApplicationParty,
   allowsApplicationAction,
   applicationActions,
   applicationWriteScopes,
@@ -12,18 +13,33 @@ import { hasOne } from '../../domain/scopes.ts';
 import { managedOrders, visibilityOf } from '../../domain/visibility.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
-import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
 import { lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
-import { applicationExists, applicationNotFound, notAvailable, requireAnimal } from './application-errors.ts';
+import {
+  applicationExists,
+  applicationNotFound,
+  applicationsFull,
+  decidedElsewhere,
+  notAvailable,
+  requireAnimal,
+} from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { MovedMeanwhile } from './moved-meanwhile.ts';
-import { type ApplicationParts, findParts, lockApplication, lockOpenApplications, updateNote } from './transition-queries.ts';
+import {
+  type ApplicationParts,
+  countOfPet,
+  findOpenOfAdopter,
+  findParts,
+  lockApplication,
+  lockOpenApplications,
+  updateNote,
+} from './transition-queries.ts';
 
 /** The errors of the operations, for the documents. */
 export const applicationErrors = {
@@ -32,7 +48,14 @@ export const applicationErrors = {
   note: ['application_not_found', 'application_state_conflict'],
   act: ['application_not_found', 'application_state_conflict'],
   accept: ['application_not_found', 'application_state_conflict', 'pet_not_found', 'pet_not_available'],
-  reopen: ['application_not_found', 'application_state_conflict', 'pet_not_found', 'application_exists', 'pet_not_available'],
+  reopen: [
+    'application_not_found',
+    'application_state_conflict',
+    'pet_not_found',
+    'pet_not_available',
+    'application_exists',
+    'applications_full',
+  ],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
 /** Whose applications an actor sees. */
@@ -61,7 +84,8 @@ interface Act {
 
 /**
  * Performs an action on an application, if the table of states allows it. Locks the order if it is accepted, then the animal, then the
- * application. If it has become accepted in between, throws MovedMeanwhile: run it again in a new transaction.
+ * application. If that has become accepted or moved to another shelter in between, throws MovedMeanwhile: run it again in a new
+ * transaction.
  */
 export async function actOnApplication(
   tx: CatalogueTransaction,
@@ -75,29 +99,48 @@ export async function actOnApplication(
   const party = partyOf(actor, seen);
   if (isStaffAction(name)) requireAccess(actor, 'manageOrders', seen);
   else requireOwnOrManaged(actor, seen);
-  if (name === 'withdraw' && seen.status === 'accepted') return { ...(await withdrawAccepted(tx, seen, party, actor)), answers };
-  const pet = (await lockPet(tx, seen.petId))?.pet;
+  if (name === 'withdraw' && seen.status === 'accepted') {
+    const withdrawn = await withdrawAccepted(tx, seen, party, actor);
+    // Erased in between: the answers must not be in a stored response.
+    return { ...withdrawn, answers: withdrawn.adopter && answers };
+  }
+  const locked = await lockPet(tx, seen.petId);
+  const pet = locked?.pet;
   const application = await lockAndCheck(tx, id, name);
+  // It has moved with its animal to another shelter, whose staff decide on it now.
+  if (application.shelterId !== seen.shelterId) throw new MovedMeanwhile();
   if (name === 'accept') {
     if (!pet) throw petNotFound(String(application.petId));
     if (pet.status !== placing.pet.from) throw notAvailable(pet);
     const order = await placeApprovedOrder(tx, orderOf(application), actor, { expiresInSeconds: act.orderExpirySeconds });
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
   }
-  if (name === 'reopen') requireAnimal(pet, seen.petId);
-  try {
-    return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
-  } catch (error) {
-    if (name === 'reopen' && violates(error, 'applications_one_open')) throw applicationExists(pet, undefined, error);
-    throw error;
-  }
+  if (name === 'reopen') await requireRoomAgain(tx, application, locked);
+  return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
 }
 
-/** The adopter withdraws an application on its page. */
-export async function withdrawByAdopter(tx: CatalogueTransaction, id: bigint): Promise<Application> {
+/** Throws unless an application that has ended may be open again. The animal is locked, so what is counted stays so. */
+async function requireRoomAgain(
+  tx: Transaction,
+  application: Application,
+  locked: { readonly pet: Pet; readonly shelterId: bigint } | undefined,
+): Promise<void> {
+  const { id, petId, clientId } = application;
+  const pet = locked?.pet;
+  requireAnimal(pet, petId);
+  if (locked?.shelterId !== application.shelterId) throw decidedElsewhere(pet, application);
+  const address = (await findParts(tx, id))?.address;
+  const another = address ? (await findOpenOfAdopter(tx, { clientId, address, petId })).forPet : null;
+  if (another !== null) throw applicationExists(pet, another, 'Decide on that one.');
+  const counts = await countOfPet(tx, petId);
+  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+}
+
+/** The adopter withdraws an application on its page, or an operator for the adopter. */
+export async function withdrawByAdopter(tx: CatalogueTransaction, id: bigint, by: ApplicationParty = 'adopter'): Promise<Application> {
   const found = await findParts(tx, id);
   if (!found) throw applicationNotFound(String(id));
-  const party: Party = { clientId: null, keyId: null, by: 'adopter' };
+  const party: Party = { clientId: null, keyId: null, by };
   if (found.status === 'accepted') return withdrawAccepted(tx, { ...found, id }, party, theService);
   await lockPet(tx, found.petId);
   return one(await moveAndRecord(tx, party, [await lockAndCheck(tx, id, 'withdraw')], ending('withdraw')));
@@ -119,8 +162,9 @@ async function withdrawAccepted(
   try {
     await actOnOrder(tx, orderId, 'cancel', actor, withdraw);
   } catch (error) {
-    // The order has ended since, and the application with it.
-    if (error instanceof AppError && error.code === 'order_state_conflict') throw new MovedMeanwhile();
+    // The order has ended since, and the application with it; or it belongs to another shelter now.
+    if (error instanceof AppError && (error.code === 'order_state_conflict' || error.code === 'order_not_found'))
+      throw new MovedMeanwhile();
     throw error;
   }
   return one(withdrawn);
@@ -135,10 +179,11 @@ export async function setNote(tx: Transaction, id: bigint, note: string | null, 
   if (!application) throw applicationNotFound(String(id));
   // An animal that was moved has taken it to another shelter.
   requireAccess(actor, 'manageOrders', application);
-  // Adopters' data that staff have added would outlive its erasure.
-  if (application.adopter === null)
+  if (application.note === note) return { ...application, answers: seen.answers };
+  const noted = await updateNote(tx, id, note);
+  if (!noted)
     throw new AppError('application_state_conflict', `The adopter's data was erased from application ${id}, so it can't have a note.`);
-  return { ...(application.note === note ? application : await updateNote(tx, id, note)), answers: seen.answers };
+  return { ...noted, answers: seen.answers };
 }
 
 async function lockAndCheck(tx: Transaction, id: bigint, name: ApplicationCallerAction): Promise<Application> {
@@ -184,6 +229,6 @@ const conflict = ({ id, status }: Pick<Application, 'id' | 'status'>, name: Appl
   new AppError(
     'application_state_conflict',
     status === unconfirmed
-      ? `Application ${id} is unconfirmed: nobody sees it before the adopter has confirmed it, and otherwise it is deleted after three days.`
+      ? `Application ${id} is unconfirmed, so it can't be ${applicationActions[name].done} yet. It is deleted unless the adopter confirms it within three days.`
       : explainConflict(id, status, name),
   );

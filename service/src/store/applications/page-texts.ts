@@ -23,7 +23,8 @@ export interface Question extends Message {
 }
 
 export interface PageTexts {
-  /** For dates, by its BCP 47 tag. */
+  /** By its BCP 47 tag, and that of its dates. */
+  readonly language: string;
   readonly locale: string;
   readonly direction: 'ltr' | 'rtl';
   readonly title: string;
@@ -37,17 +38,19 @@ export interface PageTexts {
   readonly sentAt: string;
   readonly statusSince: string;
   readonly messageLabel: string;
+  readonly actsLabel: string;
   readonly contact: {
     readonly title: string;
     readonly email: string;
     readonly phone: string;
     readonly address: string;
     readonly website: string;
+    readonly none: string;
   };
   readonly confirm: Question & { readonly notYou: Message };
   readonly obstacles: Readonly<Record<'unavailable' | 'exists' | 'tooMany' | 'full', Message>>;
   readonly withdraw: Question & { readonly link: string; readonly reserved: string };
-  readonly erase: Question & { readonly link: string; readonly open: string; readonly completed: string };
+  readonly erase: Question & { readonly link: string; readonly ofUnconfirmed: string; readonly ofOpen: string; readonly completed: string };
   readonly deleted: Message;
   readonly notFound: Message;
   /** `{seconds}` is a number. */
@@ -61,6 +64,7 @@ export interface PageTexts {
 const keepAddress = 'You don’t have to do anything. This page always shows where your application stands, so keep its address.';
 
 const en: PageTexts = {
+  language: 'en',
   locale: 'en-GB',
   direction: 'ltr',
   title: 'Your application for {pet}',
@@ -146,7 +150,15 @@ const en: PageTexts = {
   sentAt: 'Sent',
   statusSince: 'Status since',
   messageLabel: '{shelter} writes',
-  contact: { title: 'Contact {shelter}', email: 'E-mail', phone: 'Telephone', address: 'Address', website: 'Website' },
+  actsLabel: 'What you can do',
+  contact: {
+    title: 'Contact {shelter}',
+    email: 'E-mail',
+    phone: 'Telephone',
+    address: 'Address',
+    website: 'Website',
+    none: '{shelter} has not said how to reach it. Ask on the site where you applied.',
+  },
   confirm: {
     title: 'Send your application for {pet}?',
     text: 'Confirm that this is your e-mail address. {shelter} gets your application then, and not before.',
@@ -187,7 +199,8 @@ const en: PageTexts = {
     link: 'Erase my data',
     title: 'Erase your data?',
     text: 'Your name, your e-mail address, your telephone number and your answers are erased from this application. You can’t take that back.',
-    open: 'The application is withdrawn first, since {shelter} can no longer reach you.',
+    ofUnconfirmed: 'The application is deleted, and {shelter} never sees it.',
+    ofOpen: 'The application is withdrawn first, since {shelter} can no longer reach you.',
     completed: 'You have adopted {pet}, so {shelter} keeps your contact details. If you want them to be erased, contact {shelter}.',
     yes: 'Yes, erase my data',
     no: 'No, go back',

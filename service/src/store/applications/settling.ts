@@ -62,17 +62,17 @@ export async function settleLeftApplications(db: Transactor, batchSizeMax: numbe
 
 /** Closes a batch of applications that nobody has done anything about for `days`. Returns how many. */
 export async function closeUnanswered(db: Transactor, days: number, batchSizeMax: number): Promise<number> {
-  const due = await selectUnanswered(db, days, batchSizeMax);
-  if (due.length === 0) return 0;
-  return db.transaction(async (tx) => {
-    await lockPetRows(
-      tx,
-      due.map(({ petId }) => petId),
-    );
-    const ids = due.map(({ id }) => id);
-    const closed = await close(tx, { ...theService, by: 'service' }, await lockUnanswered(tx, ids, days), 'unanswered');
-    return closed.length;
-  });
+  const due = Map.groupBy(await selectUnanswered(db, days, batchSizeMax), ({ petId }) => petId);
+  let closed = 0;
+  // Those of each animal in their own transaction: one that locks several animals could deadlock with another.
+  for (const [petId, applications] of due) {
+    closed += await db.transaction(async (tx) => {
+      await lockPetRows(tx, [petId]);
+      const ids = applications.map(({ id }) => id);
+      return (await close(tx, { ...theService, by: 'service' }, await lockUnanswered(tx, ids, days), 'unanswered')).length;
+    });
+  }
+  return closed;
 }
 
 /** Deletes a batch of applications whose adopters have not confirmed them in time. Returns how many. */

@@ -3,8 +3,13 @@ import { applicationActions, unconfirmed } from '../../domain/application-states
 import { normalizeEmail } from '../../domain/email-addresses.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Bounds } from '../../partners/rate-limit/plans.ts';
-import type { Transaction } from '../../platform/db/handles.ts';
-import { findPet, lockPet } from '../pets/pets.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
+import { findPet, lockPet, petNotFound, readShelterId } from '../pets/pets.ts';
+import type { Answer } from '../questions/answer-schemas.ts';
+import { checkAnswers } from '../questions/answers.ts';
+import { getQuestions } from '../questions/questions.ts';
 import {
   applicationExists,
   applicationNotFound,
@@ -13,6 +18,7 @@ import {
   requireAnimal,
   tooManyOfAdopter,
 } from './application-errors.ts';
+import { tellOfStatus } from './application-mail.ts';
 import { moveAndRecord, recordSubmission } from './application-records.ts';
 import type { Application, NewApplication } from './application-schemas.ts';
 import {
@@ -48,18 +54,17 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
     isMailed: mails,
     adopter,
     address: normalizeEmail(adopter.email),
-    answers: '[]',
+    answers: JSON.stringify(await readAnswers(tx, petId, given.answers)),
   };
   await lockSubmissions(tx, clientId);
   const exceeded = findExceeded(await countOfClient(tx, clientId, bounds.openApplications), bounds, asks);
   if (asks) {
-    const pet = await findPet(tx, petId);
-    requireAnimal(pet, petId);
-    const counts = await countOfPet(tx, petId);
-    if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+    await requireRoomForAll(tx, await findPet(tx, petId), petId);
     if (exceeded) throw exceeded;
     await countConfirmation(tx, clientId);
-    return insertApplication(tx, { ...application, status: unconfirmed });
+    const asked = await insertApplication(tx, { ...application, status: unconfirmed });
+    await tellOfStatus(tx, [asked], 'client');
+    return asked;
   }
   const locked = await lockPet(tx, petId);
   if (confirmed && locked) requireAccess(actor, 'manageOrders', { petId, shelterId: locked.shelterId });
@@ -68,6 +73,13 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
   const submitted = await insertApplication(tx, { ...application, status: applicationActions.confirm.to });
   await recordSubmission(tx, { clientId: actor.clientId, keyId: actor.keyId, by: confirmed ? 'staff' : 'client' }, submitted);
   return submitted;
+}
+
+/** Checks what the adopter has answered to the shelter's questions. Without an animal there are none, and that is said later. */
+async function readAnswers(tx: Transaction, petId: bigint, given: NewApplication['answers']): Promise<Answer[]> {
+  const pet = await findPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  return checkAnswers(await getQuestions(tx, await readShelterId(tx, petId)), given);
 }
 
 /** The adopter has confirmed the address. Throws what forbids the application now. */
@@ -95,17 +107,33 @@ export async function confirmByAdopter(
   return submitted;
 }
 
+/** Why nobody can apply for an animal now; undefined: that depends on who applies. */
+export async function findRejection(db: Db, petId: bigint): Promise<(() => AppError) | undefined> {
+  try {
+    await requireRoomForAll(db, await findPet(db, petId), petId);
+    return undefined;
+  } catch (error) {
+    if (error instanceof AppError) return () => error;
+    throw error;
+  }
+}
+
+async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
+  requireAnimal(pet, petId);
+  const counts = await countOfPet(db, petId);
+  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+}
+
 /** Throws unless the animal may be applied for, by this adopter too. The animal is locked. */
 async function requireRoom(
   tx: Transaction,
   of: { readonly petId: bigint; readonly clientId: bigint; readonly address: string },
   bounds: Bounds,
-  pet: Parameters<typeof requireAnimal>[0],
+  pet: Pet | undefined,
 ): Promise<void> {
   requireAnimal(pet, of.petId);
   const ofAdopter = await findOpenOfAdopter(tx, of);
-  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet);
+  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet, 'Withdraw it before you submit another.');
   if (ofAdopter.open >= bounds.openApplicationsOfAdopter) throw tooManyOfAdopter(ofAdopter.open, bounds);
-  const counts = await countOfPet(tx, of.petId);
-  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+  await requireRoomForAll(tx, pet, of.petId);
 }

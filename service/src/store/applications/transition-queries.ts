@@ -105,8 +105,8 @@ export interface Move {
 export async function moveApplications(tx: Transaction, ids: readonly bigint[], move: Move): Promise<Application[]> {
   const { rows } = await tx.query<Application>({
     name: 'move-applications',
-    text: `update applications set status = $2, closed_reason = $3, message = $4, order_id = coalesce($5, order_id), updated_at = now(), acted_at = now()
-      where id = any($1::bigint[]) returning ${columnsWithoutAnswers}`,
+    text: `update applications set status = $2, closed_reason = $3, message = $4, order_id = coalesce($5, order_id), updated_at = now(), acted_at = now(),
+      is_confirmed = is_confirmed or status = 'unconfirmed' where id = any($1::bigint[]) returning ${columnsWithoutAnswers}`,
     values: [ids, move.to, move.closedReason, move.message, move.orderId ?? null],
   });
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -147,16 +147,14 @@ export async function insertApplicationTransitions(
   });
 }
 
-/** Null removes the note. */
-export async function updateNote(tx: Transaction, id: bigint, note: string | null): Promise<Application> {
+/** Null removes the note. Undefined if the answers were erased: adopters' data that staff have added would outlive that. */
+export async function updateNote(tx: Transaction, id: bigint, note: string | null): Promise<Application | undefined> {
   const { rows } = await tx.query<Application>({
     name: 'update-application-note',
-    text: `update applications set note = $2, acted_at = now() where id = $1 returning ${columnsWithoutAnswers}`,
+    text: `update applications set note = $2, acted_at = now() where id = $1 and answers is not null returning ${columnsWithoutAnswers}`,
     values: [id, note],
   });
-  const [updated] = rows;
-  if (!updated) throw new Error('a locked application does not exist');
-  return updated;
+  return rows[0];
 }
 
 /** Serializes the submissions of a client, so that its counts are exact. The blank keeps the name apart from Idempotency-Keys. */
@@ -197,7 +195,7 @@ export async function countConfirmation(tx: Transaction, clientId: bigint): Prom
   });
 }
 
-/** Of an adopter with a client: how many applications are open, and the one for this animal. Requires the client's lock. */
+/** Of an adopter with a client: how many applications are open, which requires the client's lock, and the one for this animal, which requires the animal's. */
 export async function findOpenOfAdopter(
   tx: Transaction,
   { clientId, address, petId }: { clientId: bigint; address: string; petId: bigint },
@@ -215,7 +213,8 @@ export async function findOpenOfAdopter(
 export async function countOfPet(db: Db, petId: bigint): Promise<{ open: number; max: number }> {
   const { rows } = await db.query<{ open: bigint; max: bigint }>({
     name: 'count-applications-of-pet',
-    text: `select (select count(*) from applications where pet_id = $1 and status = any($2::application_status[])) as open, 100 as max`,
+    text: `select (select count(*) from applications where pet_id = $1 and status = any($2::application_status[])) as open,
+      (select applications_max from pets join shelters on shelters.id = pets.shelter_id where pets.id = $1) as max`,
     values: [petId, openApplicationStatuses],
   });
   return { open: Number(rows[0]?.open ?? 0), max: Number(rows[0]?.max ?? 0) };

@@ -8,6 +8,7 @@ import {
   eraseAdopters,
   lockClosedOrdersOfAdopter,
   lockOrdersFromBefore,
+  lockOrdersOfApplication,
   lockOrdersToErase,
   lockOrderToErase,
   type OrderToErase,
@@ -23,6 +24,12 @@ export interface Retention {
   readonly adoptionDays: number | undefined;
 }
 
+/**
+ * Erases the adopters from the applications that the orders were placed for. Called while the orders and their animals are locked, and
+ * before the orders are erased. Returns how many stored responses contained them.
+ */
+export type EraseApplicants = (tx: Transaction, orderIds: readonly bigint[]) => Promise<number>;
+
 const openShownMax = 1_000;
 
 /** Erases a batch of adopters after the retention period. Returns how many. */
@@ -31,6 +38,7 @@ export async function eraseOldAdopters(
   journal: Journal,
   { adopterDays, adoptionDays }: Retention,
   batchSizeMax: number,
+  eraseApplicants: EraseApplicants,
 ): Promise<number> {
   return db.transaction(async (tx) => {
     const daysAfter: Readonly<Record<OrderEnd, number | undefined>> = { 'without adoption': adopterDays, 'with adoption': adoptionDays };
@@ -39,7 +47,7 @@ export async function eraseOldAdopters(
       const days = daysAfter[end];
       if (days !== undefined) found.push(...(await lockOrdersToErase(tx, status, days, batchSizeMax - found.length)));
     }
-    return (await erase(tx, journal, found)).orders;
+    return (await erase(tx, journal, found, eraseApplicants)).orders;
   });
 }
 
@@ -50,12 +58,23 @@ export interface Erased {
 }
 
 /** Erases the adopter of one order, whatever its status. Undefined if the order does not exist. */
-export async function eraseAdopterOf(db: Transactor, journal: Journal, id: bigint): Promise<Erased | undefined> {
+export async function eraseAdopterOf(
+  db: Transactor,
+  journal: Journal,
+  id: bigint,
+  eraseApplicants: EraseApplicants,
+): Promise<Erased | undefined> {
   return db.transaction(async (tx) => {
     const order = await lockOrderToErase(tx, id);
-    return order && erase(tx, journal, [order]);
+    return order && erase(tx, journal, [order], eraseApplicants);
   });
 }
+
+/** Erases the adopter from locked orders of one application, which is erased too. Their animal is locked. */
+export const eraseLockedOrders = (tx: Transaction, journal: Journal, orders: readonly OrderToErase[]): Promise<Erased> =>
+  erase(tx, journal, orders, noApplicants);
+
+export { lockOrdersOfApplication };
 
 /**
  * Erases the adopter from every order with this e-mail address, except open ones: the store must be able to contact the adopter.
@@ -65,10 +84,13 @@ export async function eraseAdopterByEmail(
   journal: Journal,
   email: string,
   batchSizeMax: number,
+  eraseApplicants: EraseApplicants,
 ): Promise<Erased & { open: bigint[] }> {
   const total = { orders: 0, responses: 0 };
   for (;;) {
-    const erased = await db.transaction(async (tx) => erase(tx, journal, await lockClosedOrdersOfAdopter(tx, email, batchSizeMax)));
+    const erased = await db.transaction(async (tx) =>
+      erase(tx, journal, await lockClosedOrdersOfAdopter(tx, email, batchSizeMax), eraseApplicants),
+    );
     // Each batch finds only orders that are not erased yet.
     if (erased.orders === 0) return { ...total, open: await selectOpenOrdersOfAdopter(db, email) };
     total.orders += erased.orders;
@@ -82,23 +104,27 @@ const selectOpenOrdersOfAdopter = (db: Db, email: string) =>
 /** Reapplies, after a restore, an erasure that was done at `at`. False if none of the orders exists, or all were placed later. */
 export async function reapplyErasure(tx: Transaction, ids: readonly bigint[], at: Date): Promise<boolean> {
   const found = await lockOrdersFromBefore(tx, ids, at);
-  await erase(tx, () => true, found);
+  await erase(tx, () => true, found, noApplicants);
   return found.length > 0;
 }
+
+/** The applications are erased by the caller, or by another line of the journal. */
+const noApplicants: EraseApplicants = async () => 0;
 
 /**
  * Erases the adopters from the orders and from the responses stored for retries. The events are recorded while the animals are
  * locked, as all events about an animal's orders are, so that they are in order.
  */
-async function erase(tx: Transaction, journal: Journal, found: readonly OrderToErase[]): Promise<Erased> {
+async function erase(tx: Transaction, journal: Journal, found: readonly OrderToErase[], eraseApplicants: EraseApplicants): Promise<Erased> {
   if (found.length === 0) return { orders: 0, responses: 0 };
   await lockPetRows(
     tx,
     found.map(({ petId }) => petId),
   );
   const ids = found.map(({ id }) => id);
+  const ofApplications = await eraseApplicants(tx, ids);
   const erased = await eraseAdopters(tx, ids);
-  const responses = await eraseAdoptersFromResponses(tx, ids);
+  const responses = ofApplications + (await eraseAdoptersFromResponses(tx, ids));
   await recordEvents(tx, ...erased.map(({ order, clientId }) => orderEvent('adopter_erased', order, clientId)));
   journal({ act: 'adopters_erased', orders: ids });
   return { orders: erased.length, responses };

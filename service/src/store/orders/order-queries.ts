@@ -278,9 +278,16 @@ async function lockToErase(tx: Transaction, conditions: string, values: readonly
   return (await tx.query<OrderToErase>({ text, values: [...values] })).rows;
 }
 
-/** Locks orders with this e-mail address (compared case-insensitively) that are not open. */
+/**
+ * Locks orders with this e-mail address (compared case-insensitively) that are not open. In order of id, as others lock several; the sum
+ * keeps the planner from reading the primary key in that order.
+ */
 export const lockClosedOrdersOfAdopter = (tx: Transaction, email: string, limit: number): Promise<OrderToErase[]> =>
-  lockToErase(tx, `lower(adopter_email) = lower($1) and not ${isOpen} limit $2 for update`, [email, limit]);
+  lockToErase(tx, `lower(adopter_email) = lower($1) and not ${isOpen} order by id + 0 limit $2 for update`, [email, limit]);
+
+/** Locks the orders that were placed for an application, one after another. */
+export const lockOrdersOfApplication = (tx: Transaction, { id, petId }: { id: bigint; petId: bigint }): Promise<OrderToErase[]> =>
+  lockToErase(tx, 'pet_id = $1 and application_id = $2 order by id for update', [petId, id]);
 
 /**
  * Locks orders that reached this status more than `retentionDays` ago, oldest first, and skips those that another transaction has

@@ -1,6 +1,6 @@
 import { callerActions, orderActions, scopesFor } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { visibilityOf } from '../../domain/visibility.ts';
+import { managedOrders, type Visibility, visibilityOf } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, operation, page, read, updated } from '../../partners/admission/operation.ts';
 import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
@@ -10,8 +10,8 @@ import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
-import type { SettleApplications } from '../pets/pets.ts';
-import { OrderGate } from './order-gate.ts';
+import { findPetToOrder, petNotFound, type SettleApplications, whyNotOrdered } from '../pets/pets.ts';
+import { RushGate } from '../pets/rush-gate.ts';
 import { orderJson } from './order-json.ts';
 import { selectOrders } from './order-queries.ts';
 import { ListOrdersQuery, NewOrderSchema, OrderSchema } from './order-schemas.ts';
@@ -26,12 +26,21 @@ interface Parts {
 }
 
 const path = '/v1/store/orders';
+/** Who is no staff anywhere. */
+const nobody: Visibility = { clientId: null, shelterId: null };
 const common = { tags: ['Orders'], 'x-stability': 'beta' } as const;
 const orderId = PathIds({ orderId: 'Identifier of the order.' });
 const readOrderId = idReader(orderNotFound);
 
 export function orderRoutes(api: Api, { db, catalogue, settleApplications, config }: Parts): void {
-  const gate = new OrderGate(db);
+  const gate = new RushGate(db, {
+    what: 'orders',
+    findRejection: async (petId) => {
+      const found = await findPetToOrder(db, petId);
+      if (!found) return () => petNotFound(String(petId));
+      return whyNotOrdered(found, nobody) && ((managed) => whyNotOrdered(found, managed));
+    },
+  });
   api.get(
     '/store/orders',
     operation({
@@ -59,19 +68,20 @@ export function orderRoutes(api: Api, { db, catalogue, settleApplications, confi
       operationId: 'placeOrder',
       summary: 'Place an order',
       description:
-        'Reserves an available animal for an adopter. The animal becomes pending, and nobody else can order it. If the order is not approved in time, it expires and the animal becomes available again.',
+        'Reserves an available animal for an adopter. The animal becomes pending, and nobody else can order it. If the order is not approved in time, it expires and the animal becomes available again. Where `adoption` of the shelter is `application`, only staff place orders.',
       headers: idempotencyHeader,
       body: Ref(NewOrderSchema),
       response: created('The order.', OrderSchema),
       errors: orderErrors.place,
     }),
     (request, reply) => {
-      const { clientId } = callerOf(request);
+      const caller = callerOf(request);
+      const { clientId } = caller;
       const key = readIdempotencyKey(request.headers['idempotency-key']);
-      const within = <T>(place: () => Promise<T>) => gate.run({ petId: request.body.petId, clientId, key }, place);
+      const arriving = { petId: request.body.petId, clientId, managed: managedOrders(caller), key };
+      const within = <T>(place: () => Promise<T>) => gate.run(arriving, place);
       const gated: Transactions<CatalogueTransaction> = { transaction: (work) => catalogue.transaction(work, clientId, within) };
       return respondOnce(gated, request, reply, async (tx) => {
-        const caller = callerOf(request);
         const terms = { client: caller, expiresInSeconds: config.orderExpirySeconds };
         const order = await placeOrder(tx, request.body, caller, terms);
         return { status: 201, body: orderJson(order), headers: { location: `${path}/${order.id}` }, orderId: order.id };

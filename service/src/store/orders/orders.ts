@@ -35,7 +35,7 @@ export { findOpenOrder };
 
 /** The errors of the operations, for the documents. */
 export const orderErrors = {
-  place: ['pet_not_found', 'pet_not_available', 'open_order_limit'],
+  place: ['pet_not_found', 'pet_not_available', 'orders_by_application', 'open_order_limit'],
   get: ['order_not_found'],
   act: ['order_not_found', 'order_state_conflict'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
@@ -51,7 +51,7 @@ export async function placeOrder(
   { client, expiresInSeconds }: { client: { clientId: bigint; bounds: OrderBounds }; expiresInSeconds: number },
 ): Promise<Order> {
   const { clientId, bounds } = client;
-  const pet = await reservePet(tx, order.petId, openOrdersLock(clientId));
+  const pet = await reservePet(tx, order.petId, openOrdersLock(clientId), managedOrders(actor));
   const placed = await insertOrder(tx, { ...order, clientId, expiresInSeconds }, bounds);
   if (!placed) throw tooManyOpen(await countOpenOrders(tx, clientId, order.adopter.email), bounds);
   const move = { id: placed.id, petId: order.petId, from: null, to: placing.to, why: 'placed' };

@@ -1,5 +1,7 @@
 import type { Author } from '../../domain/actor.ts';
+import type { AdoptionMode } from '../../domain/adoption-modes.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
+import type { Visibility } from '../../domain/visibility.ts';
 import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
 import { runningTransaction } from '../../platform/db/recent-transactions.ts';
 import { queryTexts, type TextRow } from '../../platform/db/text-rows.ts';
@@ -85,6 +87,27 @@ export async function findPet(db: Db, id: bigint): Promise<Pet | undefined> {
   return rows[0];
 }
 
+/** An animal with what decides who may order it. */
+export interface PetToOrder {
+  readonly pet: Pet;
+  readonly shelterId: bigint;
+  readonly adoption: AdoptionMode;
+}
+
+export async function findPetToOrder(db: Db, id: bigint): Promise<PetToOrder | undefined> {
+  const { rows } = await db.query<Pet & Omit<PetToOrder, 'pet'>>({
+    name: 'pet-to-order',
+    text: `select ${columns}, shelter_id as "shelterId", ${adoptionOfPet} as adoption from pets where id = $1 and removed_at is null`,
+    values: [id],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const { shelterId, adoption, ...pet } = row;
+  return { pet, shelterId, adoption };
+}
+
+const adoptionOfPet = '(select adoption from shelters where shelters.id = pets.shelter_id)';
+
 /** Locks the row until the transaction ends, so that others who reserve, release or update this animal wait. */
 export async function lockPet(tx: Transaction, id: bigint): Promise<{ pet: Pet; shelterId: bigint } | undefined> {
   const { rows } = await tx.query<Pet & { shelterId: bigint }>({
@@ -128,6 +151,15 @@ export async function updateShelterId(tx: ListingWriter, { id, ...state }: Pet, 
  */
 export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
+}
+
+/** The same without waiting: returns those that no other transaction has locked. */
+export async function lockFreePetRows(tx: Transaction, ids: readonly bigint[]): Promise<bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    text: 'select id from pets where id = any($1::bigint[]) order by id for update skip locked',
+    values: [ids],
+  });
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -175,21 +207,24 @@ export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from
   );
 }
 
-/** The same for one animal, after taking an advisory lock in the same statement. */
+/**
+ * The same for one animal, after taking an advisory lock in the same statement. Where animals are adopted by application, only for those
+ * who manage its orders: decided here, since a statement of its own would add to the cost of every order.
+ */
 export async function lockAndMovePet(
   tx: CatalogueWriter,
   lock: AdvisoryLock,
   id: bigint,
-  from: PetStatus,
-  to: PetStatus,
+  { from, to, managed }: { from: PetStatus; to: PetStatus; managed: Visibility },
 ): Promise<Pet | undefined> {
   const [moved] = await tx.writePets<Pet>(
     {
       name: 'move-pet-under-lock',
       text: `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
         update pets set status = $3, updated_at = now() from locked where id = $1 and status = $2 and removed_at is null
+          and ($6::boolean or shelter_id = $7::bigint or ${adoptionOfPet} <> 'application')
         returning ${columns}, ${transactionId}`,
-      values: [id, from, to, lock.name, lock.of],
+      values: [id, from, to, lock.name, lock.of, managed === 'all', managed === 'all' ? null : managed.shelterId],
     },
     movedFrom(from),
   );

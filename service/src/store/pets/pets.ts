@@ -5,6 +5,7 @@ import type { PublicEventType } from '../../domain/event-types.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { placing } from '../../domain/order-states.ts';
 import { type PetStatus, removed } from '../../domain/pet-statuses.ts';
+import type { Visibility } from '../../domain/visibility.ts';
 import { requireAccess, type ShelterPermission } from '../../partners/admission/access.ts';
 import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
@@ -15,19 +16,22 @@ import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts
 import { petJson } from './pet-json.ts';
 import {
   findPet,
+  findPetToOrder,
   insertPet,
   lockAndMovePet,
+  lockFreePetRows,
   lockPet,
   lockPetRows,
   markPetRemoved,
   movePets,
+  type PetToOrder,
   readShelterId,
   updatePet,
   updateShelterId,
 } from './pet-queries.ts';
 import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
-export { findPet, lockPet, lockPetRows, readShelterId, updateShelterId };
+export { findPet, findPetToOrder, lockFreePetRows, lockPet, lockPetRows, type PetToOrder, readShelterId, updateShelterId };
 
 type Categories = 'open' | 'closed';
 
@@ -164,18 +168,28 @@ export async function removePet(
 }
 
 /**
- * Reserves an animal for an order. If two callers do so at once, the second finds it pending. Takes the caller's advisory lock in
- * the same statement, because a separate one would add a tenth to the cost of an order.
+ * Reserves an animal for an order, for someone who manages these orders. If two callers do so at once, the second finds it pending. Takes
+ * the caller's advisory lock in the same statement, because a separate one would add a tenth to the cost of an order.
  */
-export async function reservePet(tx: CatalogueTransaction, id: bigint, lock: AdvisoryLock): Promise<Pet> {
-  const { from, to } = placing.pet;
-  const reserved = await lockAndMovePet(tx, lock, id, from, to);
+export async function reservePet(tx: CatalogueTransaction, id: bigint, lock: AdvisoryLock, managed: Visibility): Promise<Pet> {
+  const move = { ...placing.pet, managed };
+  const reserved = await lockAndMovePet(tx, lock, id, move);
   if (reserved) return reserved;
-  const pet = await getPet(tx, id);
-  // It has become available in the meantime: try once more, because `pet_not_available` would be wrong.
-  const retried = pet.status === from ? await lockAndMovePet(tx, lock, id, from, to) : undefined;
+  const found = await findPetToOrder(tx, id);
+  if (!found) throw petNotFound(String(id));
+  const rejection = whyNotOrdered(found, managed);
+  if (rejection) throw rejection;
+  // It has become possible in the meantime: try once more, because no reason would be right.
+  const retried = await lockAndMovePet(tx, lock, id, move);
   if (retried) return retried;
-  throw petNotAvailable(pet);
+  throw petNotAvailable(found.pet);
+}
+
+/** Why someone who manages these orders can't order the animal. That it is adopted by application holds whatever its status. */
+export function whyNotOrdered({ pet, shelterId, adoption }: PetToOrder, managed: Visibility): AppError | undefined {
+  const isManaged = managed === 'all' || managed.shelterId === shelterId;
+  if (adoption === 'application' && !isManaged) return adoptedByApplication(pet, shelterId);
+  return pet.status === placing.pet.from ? undefined : petNotAvailable(pet);
 }
 
 /**
@@ -223,6 +237,12 @@ export async function acknowledgeChanges(tx: CatalogueTransaction, petId: bigint
 
 export const petNotAvailable = ({ id, name, status }: Pet) =>
   new AppError('pet_not_available', `${name} (id ${id}) is ${status}. Only an available animal can be ordered.`);
+
+const adoptedByApplication = ({ id, name }: Pet, shelterId: bigint) =>
+  new AppError(
+    'orders_by_application',
+    `${name} (id ${id}) is adopted by application: the staff of shelter ${shelterId} choose among those who apply. Send POST /v1/applications in place of an order.`,
+  );
 
 export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with id ${id.slice(0, 40)}.`);
 

@@ -7,8 +7,8 @@ import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { lockOrdersOfPet } from '../orders/orders.ts';
 import { acknowledgeChanges, lockPet, petEvent, petNotFound, updateShelterId } from '../pets/pets.ts';
+import { shelterNotFound } from '../questions/questions.ts';
 import { findPetWithSameExternalId } from './shelter-queries.ts';
-import { shelterNotFound } from './shelters.ts';
 
 /**
  * Moves an animal to another shelter. Its orders, open or not, and its profile follow, so the staff of the new shelter act on them

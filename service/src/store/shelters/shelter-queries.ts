@@ -3,7 +3,8 @@ import { recentTransactionOf, runningTransaction } from '../../platform/db/recen
 import type { ListingWriter } from '../list-cache/catalogue.ts';
 import { type Shelter, type ShelterValues, shelterFields } from './shelter-schemas.ts';
 
-const columns = ['id', ...shelterFields].join(', ');
+const columnOf = (field: keyof ShelterValues) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const columns = ['id', ...shelterFields.map((field) => `${columnOf(field)} as "${field}"`)].join(', ');
 
 /** One keyset page. */
 export async function selectShelters(db: Db, page: { afterId: bigint | undefined; limit: number }): Promise<Shelter[]> {
@@ -40,7 +41,7 @@ const valuesOf = (shelter: ShelterValues) => shelterFields.map((field) => shelte
 export async function insertShelter(tx: Transaction, shelter: ShelterValues): Promise<Shelter> {
   const { rows } = await tx.query<Shelter>({
     name: 'insert-shelter',
-    text: `insert into shelters (${shelterFields.join(', ')}) values (${shelterFields.map((_, i) => `$${i + 1}`).join(', ')}) returning ${columns}`,
+    text: `insert into shelters (${shelterFields.map(columnOf).join(', ')}) values (${shelterFields.map((_, i) => `$${i + 1}`).join(', ')}) returning ${columns}`,
     values: valuesOf(shelter),
   });
   const [inserted] = rows;
@@ -48,13 +49,16 @@ export async function insertShelter(tx: Transaction, shelter: ShelterValues): Pr
   return inserted;
 }
 
-/** The caller has locked it as `before`. */
+/**
+ * The caller has locked it as `before`. Every change is announced, also one that no listing shows: a retry acknowledges the transaction,
+ * and one that was not announced would then cost every cached list.
+ */
 export async function updateShelter(tx: ListingWriter, shelter: Shelter, before: ShelterValues): Promise<Shelter> {
   const isMoved = shelter.latitude !== before.latitude || shelter.longitude !== before.longitude;
   const [updated] = await tx.writeListing<Shelter>(
     {
       name: 'update-shelter',
-      text: `update shelters set ${shelterFields.map((field, i) => `${field} = $${i + 2}`).join(', ')}, updated_at = now() where id = $1
+      text: `update shelters set ${shelterFields.map((field, i) => `${columnOf(field)} = $${i + 2}`).join(', ')}, updated_at = now() where id = $1
         returning ${columns}, ${runningTransaction} as "transactionId"`,
       values: [shelter.id, ...valuesOf(shelter)],
     },

@@ -1,4 +1,6 @@
 import type { FastifyReply } from 'fastify';
+import { scopesThat } from '../../domain/scopes.ts';
+import { whoMay } from '../../partners/admission/access.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, ifMatch, operation, page, read, requireEtag, sendJson, updated } from '../../partners/admission/operation.ts';
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
@@ -8,6 +10,7 @@ import { etagHeader, idempotencyHeader, PathIds, Ref } from '../../platform/http
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { petNotFound } from '../pets/pets.ts';
+import { shelterNotFound } from '../questions/questions.ts';
 import { movePetToShelter } from './moves.ts';
 import { shelterEtag, shelterJson } from './shelter-json.ts';
 import { selectShelters } from './shelter-queries.ts';
@@ -19,7 +22,7 @@ import {
   ShelterChangesSchema,
   ShelterSchema,
 } from './shelter-schemas.ts';
-import { changeShelter, createShelter, getShelter, shelterErrors, shelterNotFound } from './shelters.ts';
+import { changeShelter, createShelter, getShelter, shelterErrors } from './shelters.ts';
 
 const path = '/v1/shelters';
 const common = { tags: ['Shelters'], 'x-stability': 'experimental' } as const;
@@ -82,20 +85,22 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
   api.patch(
     '/shelters/:shelterId',
     operation({
-      scope: 'store:manage',
+      scope: scopesThat('manageShelters'),
       mergePatch: true,
       ...common,
       operationId: 'updateShelter',
       summary: 'Update a shelter',
-      description: 'A JSON merge patch: what is left out does not change, and null removes a value.',
+      description: `A JSON merge patch: what is left out does not change, and null removes a value. Needs ${whoMay('manageShelters')}.`,
       params: shelterId,
       headers: ifMatch('shelter'),
       body: Ref(ShelterChangesSchema),
       response: updated('The updated shelter.', ShelterSchema, etagHeader),
       errors: shelterErrors.change,
     }),
-    async ({ params, headers, body }, reply) =>
-      sendShelter(reply, await changeShelter(catalogue, readShelterId(params.shelterId), body, expectEtag(headers['if-match']))),
+    async (request, reply) => {
+      const access = { key: callerOf(request), expect: expectEtag(request.headers['if-match']) };
+      return sendShelter(reply, await changeShelter(catalogue, readShelterId(request.params.shelterId), request.body, access));
+    },
   );
 
   api.put(

@@ -1,9 +1,10 @@
-import { type Static, type TString, Type } from 'typebox';
+import { type Static, type TSchema, type TString, Type } from 'typebox';
+import { type AdoptionMode, adoptionDefault, adoptionModes } from '../../domain/adoption-modes.ts';
 import { controls, reorderings } from '../../platform/characters.ts';
 import { closedBody } from '../../platform/http/closed-body.ts';
 import { EmailText } from '../../platform/http/email-text.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { Int64, PlainName, PlainText } from '../../platform/http/schemas.ts';
+import { Int64, PlainName, PlainText, StringEnum } from '../../platform/http/schemas.ts';
 
 const example = {
   name: 'Danube Shelter',
@@ -16,9 +17,13 @@ const example = {
   longitude: 16.4,
   timezone: 'Europe/Vienna',
 };
+const noteExample = 'We look for homes with a garden. Our staff reply within a week.';
 
 /** In characters. */
-export const lengthsMax = { description: 8_000, phone: 40, website: 2_000, address: 500, timezone: 64 };
+export const lengthsMax = { description: 8_000, phone: 40, website: 2_000, address: 500, timezone: 64, applicationNote: 2_000 };
+const applicationsMaxMax = 500;
+/** Where nothing else is given. */
+export const shelterDefaults = { adoption: adoptionDefault, applicationsMax: 100 } as const;
 
 /** One line of text. */
 const line = (description: string, lengthMax: number, sample: string) =>
@@ -43,6 +48,7 @@ const given = {
   latitude: degrees('In degrees north. Given together with the longitude.', 90, example.latitude),
   longitude: degrees('In degrees east. Given together with the latitude.', 180, example.longitude),
   timezone: line('The time zone of the shelter, by its name in the IANA database.', lengthsMax.timezone, example.timezone),
+  applicationNote: PlainText('What adopters should read before they apply, as plain text.', [noteExample], lengthsMax.applicationNote),
 };
 
 /** Null is accepted too: it removes the value. */
@@ -56,6 +62,20 @@ const optional = Object.fromEntries(Object.entries(given).map(([field, schema]) 
 };
 
 const name = PlainName("The shelter's name.", [example.name]);
+
+const modes = Object.keys(adoptionModes) as AdoptionMode[];
+const aboutModes = modes.map((mode) => `${mode}: ${adoptionModes[mode]}`).join(' ');
+/** Always known, so null is not accepted. */
+const settings = {
+  adoption: StringEnum(modes, { description: `How its animals are adopted. ${aboutModes}`, examples: [shelterDefaults.adoption] }),
+  applicationsMax: Type.Integer({
+    description: 'How many open applications an animal of the shelter may have.',
+    minimum: 1,
+    maximum: applicationsMaxMax,
+    examples: [shelterDefaults.applicationsMax],
+  }),
+};
+const withDefault = <T extends TSchema>(schema: T, value: unknown) => Type.Optional({ ...schema, default: value } as T);
 
 /** Without constraints: what was stored under earlier rules is still shown. */
 const text = (description: string, sample: string) => Type.Union([Type.String({ description, examples: [sample] }), Type.Null()]);
@@ -73,23 +93,43 @@ export const ShelterSchema = Type.Object(
     latitude: number('In degrees north.', example.latitude),
     longitude: number('In degrees east.', example.longitude),
     timezone: text('By its name in the IANA database.', example.timezone),
+    ...settings,
+    applicationNote: text('What adopters should read before they apply, as plain text.', noteExample),
   },
   {
     $id: 'Shelter',
     description: 'Every animal belongs to a shelter. A value that is not known is null.',
-    examples: [{ id: 2, ...example }],
+    examples: [{ id: 2, ...example, ...shelterDefaults, applicationNote: null }],
   },
 );
 export type Shelter = Static<typeof ShelterSchema>;
 
-/** What is given of a shelter. The columns have the same names. */
+/** What is given of a shelter. */
 export type ShelterValues = Omit<Shelter, 'id'>;
 export const shelterFields = Object.keys(ShelterSchema.properties).filter((field) => field !== 'id') as Array<keyof ShelterValues>;
 
-export const NewShelterSchema = closedBody(Type.Object({ name, ...optional }, { $id: 'NewShelter', examples: [example] }), ShelterSchema);
+const { adoption, applicationsMax } = settings;
+
+export const NewShelterSchema = closedBody(
+  Type.Object(
+    {
+      name,
+      ...optional,
+      adoption: withDefault(adoption, shelterDefaults.adoption),
+      applicationsMax: withDefault(applicationsMax, shelterDefaults.applicationsMax),
+    },
+    { $id: 'NewShelter', examples: [example] },
+  ),
+  ShelterSchema,
+);
 export type NewShelter = Static<typeof NewShelterSchema>;
 
-const changes = { name: Type.Optional(name), ...optional };
+const changes = {
+  name: Type.Optional(name),
+  ...optional,
+  adoption: Type.Optional(adoption),
+  applicationsMax: Type.Optional(applicationsMax),
+};
 
 export const ShelterChangesSchema = closedBody(
   Type.Object(changes, {

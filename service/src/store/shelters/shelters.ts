@@ -1,8 +1,19 @@
+import type { KeyRights } from '../../domain/key-rights.ts';
+import { requireShelter } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
+import { shelterNotFound } from '../questions/questions.ts';
 import { findShelter, insertShelter, lockShelter, updateShelter } from './shelter-queries.ts';
-import { lengthsMax, type NewShelter, type Shelter, type ShelterChanges, type ShelterValues, shelterFields } from './shelter-schemas.ts';
+import {
+  lengthsMax,
+  type NewShelter,
+  type Shelter,
+  type ShelterChanges,
+  type ShelterValues,
+  shelterDefaults,
+  shelterFields,
+} from './shelter-schemas.ts';
 
 /** Throws if the locked shelter is not the version that the caller expects. */
 type Expectation = (shelter: Shelter) => void;
@@ -25,11 +36,17 @@ export async function createShelter(tx: Transaction, input: NewShelter): Promise
 }
 
 /** A merge patch: null removes a value. */
-export async function changeShelter(catalogue: Catalogue, id: bigint, changes: ShelterChanges, expect: Expectation): Promise<Shelter> {
+export async function changeShelter(
+  catalogue: Catalogue,
+  id: bigint,
+  changes: ShelterChanges,
+  { key, expect }: { key: KeyRights; expect: Expectation },
+): Promise<Shelter> {
   return catalogue.transaction(async (tx) => {
     const locked = await lockShelter(tx, id);
     if (!locked) throw shelterNotFound(String(id));
     const { shelter, changedIn } = locked;
+    requireShelter(key, 'manageShelters', id);
     expect(shelter);
     const values = checked(merge(shelter, changes));
     if (isSame(values, shelter)) {
@@ -40,10 +57,8 @@ export async function changeShelter(catalogue: Catalogue, id: bigint, changes: S
   });
 }
 
-export const shelterNotFound = (id: string) => new AppError('shelter_not_found', `There is no shelter with id ${id.slice(0, 40)}.`);
-
 /** Without a name, which is always given. */
-const empty = Object.fromEntries(shelterFields.map((field) => [field, null])) as unknown as ShelterValues;
+const empty = { ...Object.fromEntries(shelterFields.map((field) => [field, null])), ...shelterDefaults } as unknown as ShelterValues;
 
 /** Field by field, since the body may contain other fields, such as an id. */
 const merge = (values: ShelterValues, changes: ShelterChanges) =>

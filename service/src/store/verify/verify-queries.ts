@@ -22,6 +22,7 @@ export interface PetState {
 
 export interface OrderState extends PetState {
   readonly petId: bigint;
+  readonly applicationId: bigint | null;
 }
 
 /** A row of an animal, after which a query continues. */
@@ -45,7 +46,7 @@ export async function selectPetStates(db: Db, afterId: bigint, limit: number): P
 export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigint, limit: number): Promise<OrderState[]> {
   const { rows } = await db.query<OrderState>({
     name: 'verify-orders',
-    text: `select id, pet_id as "petId", status, shelter_id as "shelterId" from orders
+    text: `select id, pet_id as "petId", status, shelter_id as "shelterId", application_id as "applicationId" from orders
       where (pet_id, id) > ($1, $2) and pet_id <= $3 order by pet_id, id limit $4`,
     values: [after.petId, after.id, lastPetId, limit],
   });
@@ -73,19 +74,38 @@ export async function selectHistory(db: Db, after: RowOfPet, last: RowOfPet, lim
   }));
 }
 
-/** Of these clients and keys, those that don't exist. No foreign key of the history refers to them. */
-export async function selectMissing(
-  db: Db,
-  named: { clientIds: readonly bigint[]; keyIds: readonly bigint[] },
-): Promise<Array<{ what: 'client' | 'key'; id: bigint }>> {
-  const { rows } = await db.query<{ what: 'client' | 'key'; id: bigint }>({
-    name: 'verify-clients-and-keys',
-    text: `select 'client' as what, id from unnest($1::bigint[]) as named (id) where not exists (select from clients where clients.id = named.id)
-      union all
-      select 'key', id from unnest($2::bigint[]) as named (id) where not exists (select from api_keys where api_keys.id = named.id)`,
-    values: [named.clientIds, named.keyIds],
+/** What a row of a history names without a foreign key. */
+interface NamingRow {
+  readonly id: bigint;
+  readonly orderId: bigint | null;
+  readonly clientId: bigint | null;
+  readonly keyId: bigint | null;
+}
+
+const names = { client: 'clientId', key: 'keyId', order: 'orderId' } as const satisfies Record<string, keyof NamingRow>;
+
+/** The first of the rows that names a client, a key or an order that does not exist. No foreign key of a history refers to them. */
+export async function findMissingNames(db: Db, rows: readonly NamingRow[], nameOf: (rowId: bigint) => string): Promise<string | undefined> {
+  const idsOf = (column: (typeof names)[keyof typeof names]) => [...new Set(rows.flatMap((row) => row[column] ?? []))];
+  // Each looks up its own row: "limit 1" keeps the planner from joining a whole table.
+  const missing = await db.query<{ what: keyof typeof names; id: bigint }>({
+    name: 'verify-named',
+    text: [
+      ['client', 'clients'],
+      ['key', 'api_keys'],
+      ['order', 'orders'],
+    ]
+      .map(
+        ([what, table], i) => `select '${what}' as what, named.id from unnest($${i + 1}::bigint[]) as named (id)
+          left join lateral (select id from ${table} where ${table}.id = named.id limit 1) as found on true where found.id is null`,
+      )
+      .join(' union all '),
+    values: [idsOf('clientId'), idsOf('keyId'), idsOf('orderId')],
   });
-  return rows;
+  const [first] = missing.rows;
+  if (!first) return undefined;
+  const row = rows.find((one) => one[names[first.what]] === first.id);
+  return row && `${nameOf(row.id)}: ${first.what} ${first.id} does not exist`;
 }
 
 /** An event that is not published, and whether its animal and its client exist. No foreign key refers to them. */

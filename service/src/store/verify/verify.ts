@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterOrder } from '../../domain/application-states.ts';
+import type { OrderStatus } from '../../domain/order-states.ts';
 import type { Db, Snapshotter } from '../../platform/db/handles.ts';
 import { int64Max } from '../../platform/db/int64.ts';
 import { Replay } from './replay.ts';
+import { readLastApplicationId, selectApplicationsOfOrders } from './verify-application-queries.ts';
+import { verifyApplications } from './verify-applications.ts';
 import {
+  findMissingNames,
   type HistoryRow,
   haveEnded,
   type OrderState,
@@ -10,13 +15,16 @@ import {
   readLastPetId,
   readLastRow,
   selectHistory,
-  selectMissing,
   selectOrderStates,
   selectOutbox,
   selectPetStates,
 } from './verify-queries.ts';
 
-export interface Verification {
+export interface Verification extends VerifiedRange {
+  readonly applications: number;
+}
+
+interface VerifiedRange {
   readonly animals: number;
   readonly orders: number;
   readonly rows: number;
@@ -31,16 +39,26 @@ const transactionsIntervalMs = 20;
 
 /**
  * Replays the whole history. Checks that no animal ever had two open orders at once, that every transition was legal, and that the
- * current state matches the history, including the shelter that an animal was last moved to, which is also that of its orders. Also that
- * what the history and the unpublished events name exists: no foreign key refers to it.
+ * current state matches the history, including the shelter that an animal was last moved to, which is also that of its orders. The same
+ * for applications, which must also agree with their orders and their animals. Also that what the history and the unpublished events name
+ * exists: no foreign key refers to it.
  *
  * Each range of animals is read in its own snapshot, so that none is open for long. That is enough: an animal is compared only with
  * its own orders and its own history, which are all read in the same snapshot, and no check concerns two animals. So each animal was
  * consistent when it was read. Every animal that existed at the start is read, since ids only grow; later ones may be.
  */
 export async function verifyHistory(db: Snapshotter, progress: (done: number, of: number) => void): Promise<Verification> {
-  const lastPetId = await db.snapshot(readLastPetId);
-  let seen: Verification = { animals: 0, orders: 0, rows: 0, violation: undefined };
+  const [lastPetId, lastApplicationId] = [await db.snapshot(readLastPetId), await db.snapshot(readLastApplicationId)];
+  const report = (petId: bigint, applicationId: bigint) =>
+    progress(Number(min(petId, lastPetId) + min(applicationId, lastApplicationId)), Number(lastPetId + lastApplicationId));
+  const animals = await verifyAnimals(db, lastPetId, (petId) => report(petId, 0n));
+  if (animals.violation) return { ...animals, applications: 0 };
+  const { applications, rows, violation } = await verifyApplications(db, (id) => report(lastPetId, id));
+  return { ...animals, applications, rows: animals.rows + rows, violation: violation ?? (await findOrphanedEvent(db)) };
+}
+
+async function verifyAnimals(db: Snapshotter, lastPetId: bigint, progress: (petId: bigint) => void): Promise<VerifiedRange> {
+  let seen: VerifiedRange = { animals: 0, orders: 0, rows: 0, violation: undefined };
   for (let afterPetId = 0n; ; ) {
     const range = (await db.snapshot((tx) => verifyRange(tx, afterPetId))) ?? (await verifyLongHistory(db, afterPetId + 1n));
     seen = {
@@ -51,9 +69,9 @@ export async function verifyHistory(db: Snapshotter, progress: (done: number, of
     };
     if (range.violation) return seen;
     afterPetId = range.lastPetId;
-    progress(Number(afterPetId < lastPetId ? afterPetId : lastPetId), Number(lastPetId));
+    progress(afterPetId);
     // One range more than those that have them, for rows of animals that don't exist.
-    if (afterPetId > lastPetId) return { ...seen, violation: await findOrphanedEvent(db) };
+    if (afterPetId > lastPetId) return seen;
   }
 }
 
@@ -71,7 +89,7 @@ async function findOrphanedEvent(db: Snapshotter): Promise<string | undefined> {
   }
 }
 
-interface Range extends Verification {
+interface Range extends VerifiedRange {
   /** All animals up to this one were read. */
   readonly lastPetId: bigint;
 }
@@ -92,17 +110,32 @@ async function verifyRange(tx: Db, afterPetId: bigint): Promise<Range | undefine
   const pets = found.filter(({ id }) => id <= lastPetId);
   const rows = read.filter(({ petId }) => petId <= lastPetId);
   const orders = await readOrders(tx, afterPetId, lastPetId);
-  const violation = findViolation(pets, orders, rows) ?? (await findUnknownAuthor(tx, rows));
+  const violation = findViolation(pets, orders, rows) ?? (await findUnknownAuthor(tx, rows)) ?? (await findDisownedOrder(tx, orders));
   return { animals: pets.length, orders: orders.length, rows: rows.length, violation, lastPetId };
 }
 
-/** A row whose client or key does not exist. */
-async function findUnknownAuthor(tx: Db, rows: readonly HistoryRow[]): Promise<string | undefined> {
-  const idsOf = (id: (row: HistoryRow) => bigint | null) => [...new Set(rows.map(id).filter((one) => one !== null))];
-  const [missing] = await selectMissing(tx, { clientIds: idsOf(({ clientId }) => clientId), keyIds: idsOf(({ keyId }) => keyId) });
-  if (!missing) return undefined;
-  const row = rows.find(({ clientId, keyId }) => (missing.what === 'client' ? clientId : keyId) === missing.id);
-  return `history row ${row?.id}: ${missing.what} ${missing.id} does not exist`;
+/** A row whose client or key does not exist. An order that does not exist is found by the replay. */
+const findUnknownAuthor = (tx: Db, rows: readonly HistoryRow[]): Promise<string | undefined> =>
+  findMissingNames(
+    tx,
+    rows.map((row) => ({ ...row, orderId: null })),
+    (row) => `history row ${row}`,
+  );
+
+/** An order that was placed for an application which says otherwise. What the application names is compared there. */
+async function findDisownedOrder(tx: Db, orders: readonly OrderState[]): Promise<string | undefined> {
+  const placed = orders.flatMap((order) => (order.applicationId === null ? [] : { ...order, applicationId: order.applicationId }));
+  if (placed.length === 0) return undefined;
+  const found = new Map((await selectApplicationsOfOrders(tx, placed)).map((one) => [one.orderId, one]));
+  for (const { id, status, applicationId } of placed) {
+    const { status: ofApplication, namedOrderId } = found.get(id) ?? {};
+    if (!ofApplication) return `order ${id}: application ${applicationId} does not exist`;
+    // An application that was accepted again names its last order.
+    const mayBeEarlier = namedOrderId !== null && afterOrder(status as OrderStatus)?.to === 'closed';
+    if (namedOrderId !== id && !mayBeEarlier)
+      return `order ${id}: it is ${status}, but application ${applicationId} names ${namedOrderId ? `order ${namedOrderId}` : 'no order'}`;
+  }
+  return undefined;
 }
 
 function findViolation(pets: readonly PetState[], orders: readonly OrderState[], rows: readonly HistoryRow[]): string | undefined {
@@ -159,7 +192,7 @@ async function verifyLongHistory(db: Snapshotter, petId: bigint): Promise<Range>
     const [pet] = await selectPetStates(tx, petId - 1n, 1);
     const orders = await readOrders(tx, petId - 1n, petId);
     const violation = pet?.id === petId ? replay.compare(pet, orders) : `animal ${petId}: it has a history, but does not exist`;
-    return { ...seen, orders: orders.length, violation };
+    return { ...seen, orders: orders.length, violation: violation ?? (await findDisownedOrder(tx, orders)) };
   });
 }
 
@@ -185,3 +218,4 @@ async function readOrders(tx: Db, afterPetId: bigint, lastPetId: bigint): Promis
 /** Before the first row of the animals after this one. */
 const startOf = (afterPetId: bigint) => ({ petId: afterPetId, id: int64Max });
 const endOf = (petId: bigint) => ({ petId, id: int64Max });
+const min = (a: bigint, b: bigint) => (a < b ? a : b);

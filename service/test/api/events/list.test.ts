@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { eventTypes } from '../../../src/domain/event-types.ts';
 import { writeCursor } from '../../../src/platform/http/paging.ts';
-import { eraseAdopterOf } from '../../../src/store/orders/adopters.ts';
+import { eraseOrderAndApplicant } from '../../../src/store/applications/applicants.ts';
 import { expireDueOrders } from '../../../src/store/orders/orders.ts';
 import { act, actAll, addPet, adopter, createManager, letExpire, placeOrder } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
@@ -153,7 +153,7 @@ describe('Events about orders', () => {
     await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
     await act(store, key, cancelled, 'cancel');
     await actAll(store, manager, returned, 'approve', 'complete', 'return');
-    await eraseAdopterOf(store.dependencies.db, () => true, BigInt(cancelled));
+    await eraseOrderAndApplicant(store.dependencies.db, () => true, BigInt(cancelled));
     const { texts, events } = await readOn(store, manager);
     expect(typesOf(events)).toEqual(expect.arrayContaining(eventTypes.filter((type) => type.startsWith('order.'))));
     for (const text of texts) {

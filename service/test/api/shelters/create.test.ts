@@ -21,6 +21,9 @@ const whole = {
   latitude: 48.22,
   longitude: 16.4,
   timezone: 'Europe/Vienna',
+  adoption: 'application',
+  applicationsMax: 20,
+  applicationNote: 'We look for homes with a garden.\nPlease read about our dogs first.',
 };
 
 describe('POST /v1/shelters', () => {
@@ -33,10 +36,11 @@ describe('POST /v1/shelters', () => {
     expect(read.headers.etag).toBe(created.headers.etag);
   });
 
-  test('with a name only leaves the other values null; other fields, such as an id, are ignored', async () => {
+  test('with a name only leaves the other values null or at their defaults; other fields, such as an id, are ignored', async () => {
     const { json } = await create({ name: 'Small', id: 4_711 });
     const nothing = { description: null, email: null, phone: null, website: null, address: null, latitude: null, longitude: null };
-    expect(json).toEqual({ id: expect.any(Number), name: 'Small', ...nothing, timezone: null });
+    const defaults = { adoption: 'order', applicationsMax: 100, applicationNote: null };
+    expect(json).toEqual({ id: expect.any(Number), name: 'Small', ...nothing, timezone: null, ...defaults });
     expect(json.id).not.toBe(4_711);
   });
 
@@ -67,6 +71,12 @@ describe('POST /v1/shelters', () => {
     ['a latitude alone', { name: 'A', latitude: 1 }, 'longitude is missing: latitude needs it.'],
     ['a longitude alone', { name: 'A', longitude: 1, latitude: null }, 'latitude is missing: longitude needs it.'],
     ['an unknown time zone', { name: 'A', timezone: 'Europe/Wien' }, 'timezone must be a name of the IANA database'],
+    ['an unknown way of adoption', { name: 'A', adoption: 'lottery' }, 'adoption must be one of order, application; got "lottery".'],
+    ['no room for applications', { name: 'A', applicationsMax: 0 }, 'applicationsMax must be an integer from 1 to 500; got 0.'],
+    ['room for too many', { name: 'A', applicationsMax: 501 }, 'applicationsMax must be an integer from 1 to 500; got 501.'],
+    ['room for half of one', { name: 'A', applicationsMax: 1.5 }, 'applicationsMax must be an integer from 1 to 500; got 1.5.'],
+    ['null as its room', { name: 'A', applicationsMax: null }, 'applicationsMax must be an integer from 1 to 500; got null.'],
+    ['a note that is too long', { name: 'A', applicationNote: 'x'.repeat(2_001) }, 'applicationNote must be a string of at most 2,000'],
     ['an offset as time zone', { name: 'A', timezone: '+01:00' }, 'got "+01:00"'],
   ])('with %s is 400 and creates nothing', async (_, body, words) => {
     const before = await count();

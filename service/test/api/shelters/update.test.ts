@@ -20,8 +20,19 @@ describe('PATCH /v1/shelters/{shelterId}', () => {
     expect(await read()).toEqual(json);
   });
 
+  test('changes how its animals are adopted, and null removes the note for applicants', async () => {
+    const { json } = await patch({ adoption: 'application', applicationsMax: 500, applicationNote: 'Read this first.' });
+    expect(json).toMatchObject({ adoption: 'application', applicationsMax: 500, applicationNote: 'Read this first.' });
+    await patch({ applicationNote: null });
+    expect(await read()).toMatchObject({ adoption: 'application', applicationsMax: 500, applicationNote: null });
+    await patch({ adoption: 'order' });
+    expect(await read()).toMatchObject({ adoption: 'order', applicationsMax: 500 });
+  });
+
   test.each([
     ['nothing', {}, 'at least one of name, description'],
+    ['null as adoption', { adoption: null }, 'adoption must be one of order, application; got null.'],
+    ['null as applicationsMax', { applicationsMax: null }, 'applicationsMax must be an integer from 1 to 500; got null.'],
     ['null as name', { name: null }, 'name must be'],
     ['a latitude removed alone', { latitude: null }, 'latitude is missing: longitude needs it. Give both, or remove both with null.'],
     ['an unknown time zone', { timezone: 'Mars/Olympus' }, 'got "Mars/Olympus"'],
@@ -50,9 +61,29 @@ describe('PATCH /v1/shelters/{shelterId}', () => {
     expect(await patch({ phone: '1' }, {}, 4_711)).toMatchObject(errorResponse(404, 'shelter_not_found', '4711'));
   });
 
-  test("with a key of the shelter's staff is 403: the store describes its shelters", async () => {
+  test("with a key of the shelter's staff succeeds", async () => {
     const { key } = await createShelterKey(store, id);
+    const response = await store.call('PATCH', `/v1/shelters/${id}`, { key, body: { phone: '+43 1' } });
+    expect(response).toMatchObject({ status: 200, json: { id, phone: '+43 1' } });
+  });
+
+  test("with a key of another shelter's staff is 403, says whose it is and changes nothing", async () => {
+    const [other, before] = [await addShelter(store, 'Other'), await read()];
+    const { key } = await createShelterKey(store, other, ['pets:read', 'shelter:manage']);
+    const response = await store.call('PATCH', `/v1/shelters/${id}`, {
+      key,
+      body: { phone: 'theirs' },
+      headers: { 'if-match': '"stale"' },
+    });
+    const words = `To change the details and questions of shelter ${id}, use a key with store:manage, or one that is bound to that shelter and has shelter:manage. This key is bound to shelter ${other} and has pets:read, shelter:manage.`;
+    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', words));
+    expect(response.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="store:manage"');
+    expect(await read()).toEqual(before);
+  });
+
+  test("with a partner's key that is bound to the shelter is 403", async () => {
+    const { key } = await createShelterKey(store, id, ['pets:read', 'pets:write']);
     const response = await store.call('PATCH', `/v1/shelters/${id}`, { key, body: { phone: '1' } });
-    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', 'store:manage'));
+    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', 'store:manage or shelter:manage'));
   });
 });

@@ -68,7 +68,7 @@ const writes: ReadonlyArray<{
   {
     of: 'a shelter',
     request: () => ['PATCH', `/v1/shelters/${shelter}`, { name: 'Danube' }],
-    dying: (catalogue) => changeShelter(catalogue, shelter, { name: 'Danube' }, () => {}),
+    dying: (catalogue) => changeShelter(catalogue, shelter, { name: 'Danube' }, { key: theService, expect: () => {} }),
   },
   {
     of: 'the shelter of an animal',

@@ -1,7 +1,8 @@
 // Adopters' data is erased after the retention period, on request, and again after a restore.
 import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
-import { eraseAdopterByEmail, eraseOldAdopters } from '../../../src/store/orders/adopters.ts';
+import { eraseByEmail, eraseCompletedWith } from '../../../src/store/applications/applicants.ts';
+import { eraseOldAdopters } from '../../../src/store/orders/adopters.ts';
 import { expireDueOrders } from '../../../src/store/orders/orders.ts';
 import { act, actAll, addPet, createManager, letExpire, type OrderBody } from '../../adoption-steps.ts';
 import { readOn } from '../../event-steps.ts';
@@ -44,7 +45,7 @@ async function erasedOf(orders: Record<string, number>): Promise<string[]> {
 
 describe('Retention', () => {
   const erase = (adopterDays: number, adoptionDays?: number) =>
-    eraseOldAdopters(store.dependencies.db, journal, { adopterDays, adoptionDays }, 100);
+    eraseOldAdopters(store.dependencies.db, journal, { adopterDays, adoptionDays }, 100, eraseCompletedWith(journal));
 
   test('erases adopters of cancelled and expired orders after the retention period; of completed ones only if configured; of open ones never', async () => {
     const orders = await placeAll();
@@ -84,8 +85,8 @@ describe('Erasure by e-mail address', () => {
     await act(store, key, other.id, 'cancel');
     const open = await place('grace@example.org');
     const bystander = await place('grace2@example.org');
-    const erased = await eraseAdopterByEmail(store.dependencies.db, journal, 'GRACE@example.org', 1);
-    expect(erased).toEqual({ orders: 2, responses: 1, open: [BigInt(open.id)] });
+    const erased = await eraseByEmail(store.dependencies.db, journal, 'GRACE@example.org', 1);
+    expect(erased).toMatchObject({ orders: 2, responses: 1, openOrders: [BigInt(open.id)] });
     expect((await read(closed.id)).adopter).toBeNull();
     expect((await read(bystander.id)).adopter).not.toBeNull();
     const rows = await store.read<{ body: string }>(`select body from idempotent_answers where key = 'erase-by-mail'`);

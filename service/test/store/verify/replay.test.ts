@@ -20,7 +20,13 @@ function findViolation(
   }
   return replay.compare(
     { id: petId, status: pet, shelterId },
-    Object.entries(orders).map(([id, status]) => ({ id: BigInt(id), petId, status, shelterId: ofOrders ?? shelterId })),
+    Object.entries(orders).map(([id, status]) => ({
+      id: BigInt(id),
+      petId,
+      status,
+      shelterId: ofOrders ?? shelterId,
+      applicationId: null,
+    })),
   );
 }
 

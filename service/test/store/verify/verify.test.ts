@@ -30,12 +30,12 @@ const setStatus = (id: number, status: string) => store.write('update pets set s
 
 describe('verifyHistory', () => {
   test('replays every row of every animal', async () => {
-    expect(await verify()).toEqual({ animals, orders: 0, rows: animals - 1 + rowsOfLast, violation: undefined });
+    expect(await verify()).toEqual({ animals, orders: 0, applications: 0, rows: animals - 1 + rowsOfLast, violation: undefined });
   });
 
   test('reports its progress', async () => {
     await verify();
-    expect(progress).toEqual([0.4, 0.8, 2_499 / 2_500, 1, 1]);
+    expect(progress).toEqual([0.4, 0.8, 2_499 / 2_500, 1, 1, 1]);
   });
 
   test.each([1, 1_000, 1_001, animals])('finds a violation of animal %i', async (id) => {
@@ -102,11 +102,17 @@ describe('verifyHistory', () => {
     };
     const verified = await verifyHistory({ snapshot }, (done, of) => progress.push(done / of));
     expect(left).toBeLessThanOrEqual(0);
-    expect(verified).toEqual({ animals, orders: 0, rows: animals + 1 + rowsOfLast, violation: undefined });
+    expect(verified).toEqual({ animals, orders: 0, applications: 0, rows: animals + 1 + rowsOfLast, violation: undefined });
   });
 
   test('of a store without animals finds nothing', async () => {
     await using empty = await createTestStore();
-    expect(await verifyHistory(empty.dependencies.db, () => {})).toEqual({ animals: 0, orders: 0, rows: 0, violation: undefined });
+    expect(await verifyHistory(empty.dependencies.db, () => {})).toEqual({
+      animals: 0,
+      orders: 0,
+      applications: 0,
+      rows: 0,
+      violation: undefined,
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eraseAdopterOf } from '../../../../src/store/orders/adopters.ts';
+import { eraseOrderAndApplicant } from '../../../../src/store/applications/applicants.ts';
 import { expireDueOrders } from '../../../../src/store/orders/orders.ts';
 import { addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
@@ -104,7 +104,7 @@ describe('An overdue order', () => {
 describe('An order whose adopter was erased', () => {
   test('still exists, with null as its adopter', async () => {
     const placed = await order();
-    await eraseAdopterOf(store.dependencies.db, () => true, BigInt(placed.id));
+    await eraseOrderAndApplicant(store.dependencies.db, () => true, BigInt(placed.id));
     expect((await get(placed.id)).json).toEqual({ ...placed, adopter: null });
   });
 
@@ -124,11 +124,11 @@ describe('An order whose adopter was erased', () => {
       return rows.map(({ found }) => found).sort();
     };
     expect(await find()).toEqual(['idempotent_answers', 'orders']);
-    await eraseAdopterOf(store.dependencies.db, () => true, BigInt(json.id));
+    await eraseOrderAndApplicant(store.dependencies.db, () => true, BigInt(json.id));
     expect(await find()).toEqual([]);
   });
 
   test('is undefined if the order does not exist', async () => {
-    expect(await eraseAdopterOf(store.dependencies.db, () => true, 999_999n)).toBeUndefined();
+    expect(await eraseOrderAndApplicant(store.dependencies.db, () => true, 999_999n)).toBeUndefined();
   });
 });

@@ -1,13 +1,11 @@
-import { placing } from '../../domain/order-states.ts';
+import type { Visibility } from '../../domain/visibility.ts';
 import { findStoredKeys, type KeyOfClient } from '../../partners/idempotency/idempotency.ts';
 import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { retryLater } from '../../platform/errors.ts';
-import type { Pet } from '../pets/pet-schemas.ts';
-import { findPet, petNotAvailable, petNotFound } from '../pets/pets.ts';
+import { type AppError, retryLater } from '../../platform/errors.ts';
 
 /** For each client, over all animals. They wait for each other in PostgreSQL anyway, so one more is enough to leave no gap. */
-const ordersOfClientMax = 2;
+const turnsOfClientMax = 2;
 /** As long as a statement may wait for a lock. Who gets the animal is not known then, so it is no 409. */
 const gateWaitMsMax = 2_000;
 const waitingOfClientMax = 1_000;
@@ -15,6 +13,8 @@ const waitingOfClientMax = 1_000;
 interface Request {
   readonly petId: bigint;
   readonly clientId: bigint;
+  /** The orders that it may decide on as staff. */
+  readonly managed: Visibility;
   /** The Idempotency-Key. */
   readonly key: string | undefined;
 }
@@ -22,14 +22,14 @@ interface Request {
 /** A request that is at the gate of its animal. */
 interface Arrival {
   readonly at: number;
+  readonly managed: Visibility;
   readonly retry: KeyOfClient | undefined;
 }
 
-/** Says that an animal was not available, read after `at`. */
+/** Says that an animal rejected requests, read after `at`. */
 interface Look {
   readonly at: number;
-  /** Undefined: there is no such animal. */
-  readonly pet: Pet | undefined;
+  readonly rejectionOf: Rejection;
   /** Of the requests that had arrived: those that retry one which has succeeded. */
   readonly retries: ReadonlySet<KeyOfClient>;
 }
@@ -37,29 +37,41 @@ interface Look {
 interface Gate {
   readonly turns: FairTurns;
   readonly arrivals: Set<Arrival>;
-  /** The last look that found the animal not available. */
+  /** The last look that found the animal rejecting. */
   look: Look | undefined;
 }
 
+/** Why a request of someone who manages these orders is rejected; undefined: it is not. */
+export type Rejection = (managed: Visibility) => AppError | undefined;
+
+/** What people ask for an animal: to place an order, or to apply. */
+interface Rush {
+  /** Undefined: the animal rejects nobody now. Only what is committed counts. */
+  readonly findRejection: (petId: bigint) => Promise<Rejection | undefined>;
+  /** For the message of a 503. */
+  readonly what: 'orders' | 'applications';
+}
+
 /**
- * Lets one order for an animal at a time into a transaction, in this process, and two of a client. So a rush for an animal holds one
+ * Lets one request for an animal at a time into a transaction, in this process, and two of a client. So a rush for an animal holds one
  * connection of each process, and not all of them, while PostgreSQL decides who gets it.
  *
- * An order waits for its client's turn, then for the animal's, then it is in its transaction; or it is rejected: with 409 if the animal
- * was not available at some time after the order had arrived, with 503 if it has waited too long. Invariants:
- * - An animal is in `#gates` exactly while an order for it has arrived and not ended. The first one goes straight to its transaction:
+ * A request waits for its client's turn, then for the animal's, then it is in its transaction; or it is rejected: with 409 if the animal
+ * rejected it at some time after it had arrived, with 503 if it has waited too long. Invariants:
+ * - An animal is in `#gates` exactly while a request for it has arrived and not ended. The first one goes straight to its transaction:
  *   if there is no rush, the gate costs no query.
- * - Any other one looks at the animal in its turn. If the animal is not available, that holds for every order that had arrived before
- *   the look, and they are rejected without another. If it is available, nothing is said about the next order.
+ * - Any other one looks at the animal in its turn. What it then rejects, it rejects of all requests that had arrived before the
+ *   look, without another. If it rejects nobody, nothing is said about the next request.
  * - Only what is committed counts. A lock on the animal says nothing: it may be that of staff who edit its name.
- * - A retry is never rejected if its first request has succeeded: its stored response is committed together with the animal's status,
- *   and is looked for after the status. A retry of a request that is in its transaction does not wait.
+ * - A retry is never rejected if its first request has succeeded: its stored response is committed together with what the animal
+ *   then rejects for, and is looked for after that. A retry of a request that is in its transaction does not wait.
  */
-export class OrderGate {
+export class RushGate {
   readonly #db: Db;
+  readonly #rush: Rush;
   readonly #clients = new FairTurns({
     turnsMax: Number.POSITIVE_INFINITY,
-    turnsOfOwnerMax: ordersOfClientMax,
+    turnsOfOwnerMax: turnsOfClientMax,
     waitMsMax: gateWaitMsMax,
     pendingOfOwnerMax: waitingOfClientMax,
   });
@@ -69,25 +81,26 @@ export class OrderGate {
   /** Counts arrivals and looks, to tell which came first. */
   #now = 0;
 
-  constructor(db: Db) {
+  constructor(db: Db, rush: Rush) {
     this.#db = db;
+    this.#rush = rush;
   }
 
-  /** Runs `place`, the transaction of an order, in its turn. */
-  async run<T>({ petId, clientId, key }: Request, place: () => Promise<T>): Promise<T> {
+  /** Runs `work`, the transaction of a request, in its turn. */
+  async run<T>({ petId, clientId, managed, key }: Request, work: () => Promise<T>): Promise<T> {
     const retry = key === undefined ? undefined : { clientId, key };
     const name = key === undefined ? undefined : `${clientId} ${key}`;
-    if (name !== undefined && this.#inProgress.has(name)) return place();
+    if (name !== undefined && this.#inProgress.has(name)) return work();
     const gate = this.#gates.get(petId) ?? newGate();
     this.#gates.set(petId, gate);
     const isFirst = gate.arrivals.size === 0;
-    const arrival: Arrival = { at: ++this.#now, retry };
+    const arrival: Arrival = { at: ++this.#now, managed, retry };
     gate.arrivals.add(arrival);
     const enter = async () => {
-      if (!isFirst) await this.#requireAvailable(petId, gate, arrival);
+      if (!isFirst) await this.#requireNoRejection(petId, gate, arrival);
       if (name !== undefined) this.#inProgress.add(name);
       try {
-        return await place();
+        return await work();
       } finally {
         if (name !== undefined) this.#inProgress.delete(name);
       }
@@ -95,25 +108,26 @@ export class OrderGate {
     try {
       return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));
     } catch (error) {
-      throw error instanceof NoTurn ? undecided(petId, error) : error;
+      throw error instanceof NoTurn ? undecided(petId, this.#rush.what, error) : error;
     } finally {
       gate.arrivals.delete(arrival);
       if (gate.arrivals.size === 0) this.#gates.delete(petId);
     }
   }
 
-  async #requireAvailable(petId: bigint, gate: Gate, { at, retry }: Arrival): Promise<void> {
+  async #requireNoRejection(petId: bigint, gate: Gate, { at, managed, retry }: Arrival): Promise<void> {
     const look = gate.look && gate.look.at > at ? gate.look : await this.#lookAt(petId, gate);
     if (!look || (retry && look.retries.has(retry))) return;
-    throw look.pet ? petNotAvailable(look.pet) : petNotFound(String(petId));
+    const rejection = look.rejectionOf(managed);
+    if (rejection) throw rejection;
   }
 
-  /** Undefined: the animal is available. */
+  /** Undefined: the animal rejects nobody. */
   async #lookAt(petId: bigint, gate: Gate): Promise<Look | undefined> {
     const at = ++this.#now;
     const retries = [...gate.arrivals].flatMap((arrival) => arrival.retry ?? []);
-    const pet = await findPet(this.#db, petId);
-    gate.look = pet?.status === placing.pet.from ? undefined : { at, pet, retries: await findStoredKeys(this.#db, retries) };
+    const rejectionOf = await this.#rush.findRejection(petId);
+    gate.look = rejectionOf && { at, rejectionOf, retries: await findStoredKeys(this.#db, retries) };
     return gate.look;
   }
 }
@@ -124,5 +138,5 @@ const newGate = (): Gate => ({
   look: undefined,
 });
 
-const undecided = (petId: bigint, cause: NoTurn) =>
-  retryLater(`Too many orders for animal ${petId} or of this client are in progress. Retry in 1 s.`, cause);
+const undecided = (petId: bigint, what: string, cause: NoTurn) =>
+  retryLater(`Too many ${what} for animal ${petId} or of this client are in progress. Retry in 1 s.`, cause);

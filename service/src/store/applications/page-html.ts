@@ -1,0 +1,142 @@
+import { type ApplicationStatus, allowsApplicationAction, unconfirmed } from '../../domain/application-states.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { contactCard, layout, messageCard, pictureOf } from './page-parts.ts';
+import type { PageFacts } from './page-queries.ts';
+import type { Message, PageTexts, Question, StatusText } from './page-texts.ts';
+import { filled, formatTime, type Names, plain } from './page-words.ts';
+
+/** A page, with the names that its texts are about. */
+export interface PageParts {
+  readonly texts: PageTexts;
+  readonly photosUrl: string;
+  /** Where the page itself is, relative to the URL that was asked for: the store may be below a path. */
+  readonly self: string;
+}
+
+/** The steps to a good end. */
+const steps: readonly ApplicationStatus[] = ['submitted', 'reviewing', 'accepted', 'completed'];
+
+/** An application as its adopter sees it. */
+export function statusPage(facts: PageFacts, { texts, photosUrl, self }: PageParts): Html {
+  const { status, shelter, message, isErased } = facts;
+  const [names, words] = [namesOf(facts), textOf(facts, texts)];
+  const time = (at: Date) => html`<time datetime="${at.toISOString()}">${formatTime(at, shelter.timezone, texts)}</time>`;
+  return layout(texts, {
+    title: plain(texts.title, names),
+    shelter: shelter.name,
+    main: html`${pictureOf(facts, photosUrl)}
+<h1>${filled(texts.title, names)}</h1>
+<section class="card" aria-labelledby="status">
+<p class="label ${toneOf(facts)}">${words.label}</p>
+<h2 class="headline" id="status">${filled(words.headline, names)}</h2>
+<p>${filled(words.text, names)}</p>
+${message !== null && !isErased && html`<h3>${filled(texts.messageLabel, names)}</h3><blockquote dir="auto">${message}</blockquote>`}
+${!isErased && steps.includes(status) && progress(status, texts)}
+<h3>${texts.nextLabel}</h3>
+<p>${filled(words.next, names)}</p>
+<dl class="facts">
+<dt>${texts.sentAt}</dt><dd>${time(facts.createdAt)}</dd>
+<dt>${texts.statusSince}</dt><dd>${time(facts.updatedAt)}</dd>
+</dl>
+</section>
+${contactCard(shelter, texts)}
+${!isErased && status === 'completed' && html`<p class="small">${filled(texts.erase.completed, names)}</p>`}
+${
+  mayErase(facts) &&
+  html`<nav class="acts" aria-label="${texts.actsLabel}">
+${mayWithdraw(facts) && html`<a class="button quiet" href="${self}/withdraw">${texts.withdraw.link}</a>`}
+<a class="button quiet" href="${self}/erase">${texts.erase.link}</a>
+</nav>`
+}`,
+  });
+}
+
+/** For who opens the link of the e-mail that asks for a confirmation. */
+export function confirmPage(facts: PageFacts, { texts, photosUrl, self }: PageParts): Html {
+  const names = namesOf(facts);
+  const { title, text, yes, no, notYou } = texts.confirm;
+  return layout(texts, {
+    title: plain(title, names),
+    shelter: facts.shelter.name,
+    main: html`${pictureOf(facts, photosUrl)}
+<h1>${filled(title, names)}</h1>
+<section class="card">
+<p>${filled(text, names)}</p>
+<form class="acts" method="post" action="${self}/confirm"><button class="button">${yes}</button></form>
+</section>
+<section class="card">
+<h2>${filled(notYou.title, names)}</h2>
+<p>${filled(notYou.text, names)}</p>
+<p class="acts"><a class="button quiet" href="${self}/erase">${no}</a></p>
+</section>
+${contactCard(facts.shelter, texts)}`,
+  });
+}
+
+/** Why an application could not be confirmed. */
+export const obstaclePage = (facts: PageFacts, obstacle: keyof PageTexts['obstacles'], { texts, self }: PageParts): Html =>
+  factsMessage(facts, texts.obstacles[obstacle], texts, html`<a class="button quiet" href="${self}/erase">${texts.erase.link}</a>`);
+
+/** Asks again. The form is sent to the URL of this page. */
+export function withdrawPage(facts: PageFacts, { texts, self }: PageParts): Html {
+  const more = facts.status === 'accepted' ? [texts.withdraw.reserved] : [];
+  return questionPage(facts, texts.withdraw, more, texts, self);
+}
+
+export function erasePage(facts: PageFacts, { texts, self }: PageParts): Html {
+  const { ofOpen, ofUnconfirmed } = texts.erase;
+  const more = facts.status === unconfirmed ? [ofUnconfirmed] : mayWithdraw(facts) ? [ofOpen] : [];
+  return questionPage(facts, texts.erase, more, texts, self);
+}
+
+/** A page about no application. */
+export const messagePage = (message: Message, texts: PageTexts, names: Names = {}): Html =>
+  layout(texts, { title: plain(message.title, names), shelter: undefined, main: messageCard(message, names) });
+
+export const mayWithdraw = ({ status, isErased }: PageFacts): boolean => !isErased && allowsApplicationAction(status, 'withdraw');
+
+/** Who has adopted an animal asks its shelter. */
+export const mayErase = ({ status, isErased }: PageFacts): boolean => !isErased && status !== 'completed';
+
+function questionPage(facts: PageFacts, question: Question, more: readonly string[], texts: PageTexts, self: string): Html {
+  const names = namesOf(facts);
+  return layout(texts, {
+    title: plain(question.title, names),
+    shelter: facts.shelter.name,
+    main: html`<h1>${filled(question.title, names)}</h1>
+<section class="card">
+${[question.text, ...more].map((text) => html`<p>${filled(text, names)}</p>`)}
+<form class="acts" method="post"><button class="button">${question.yes}</button><a class="button quiet" href="${self}">${question.no}</a></form>
+</section>`,
+  });
+}
+
+const factsMessage = (facts: PageFacts, message: Message, texts: PageTexts, acts: Html): Html =>
+  layout(texts, {
+    title: plain(message.title, namesOf(facts)),
+    shelter: facts.shelter.name,
+    main: html`${messageCard(message, namesOf(facts))}
+${contactCard(facts.shelter, texts)}
+<p class="acts">${acts}</p>`,
+  });
+
+/** The current step is marked, and so are those before it. */
+function progress(status: ApplicationStatus, texts: PageTexts): Html {
+  const current = steps.indexOf(status);
+  const step = (name: string, i: number) =>
+    html`<li${i <= current && html` class="done"`}${i === current && html` aria-current="step"`}>${name}</li>`;
+  return html`<ol class="steps" aria-label="${texts.stepsLabel}">${texts.steps.map(step)}</ol>`;
+}
+
+function textOf({ status, closedReason, isErased }: PageFacts, texts: PageTexts): StatusText {
+  if (isErased) return texts.erased;
+  return status === 'closed' ? texts.closed[closedReason ?? 'unavailable'] : texts.statuses[status];
+}
+
+function toneOf(facts: PageFacts): 'good' | 'wait' | 'ended' {
+  const { status, isErased } = facts;
+  if (!isErased && (status === 'accepted' || status === 'completed')) return 'good';
+  return mayWithdraw(facts) || (!isErased && status === unconfirmed) ? 'wait' : 'ended';
+}
+
+const namesOf = ({ pet, shelter }: Pick<PageFacts, 'pet' | 'shelter'>): Names => ({ pet: pet.name, shelter: shelter.name });
