@@ -26,7 +26,7 @@ interface Size {
 const full: Size = { messages: 10_000, kills: 20, erased: 300, killPauseMs: 6_000 };
 const small: Size = { messages: 540, kills: 2, erased: 20, killPauseMs: 1_000 };
 const workersAtOnce = 2;
-const lanes = 4;
+const senders = 4;
 /** What a worker has sent and not recorded when it is killed was taken by the server within this time before. */
 const unrecordedMs = 2_000;
 
@@ -35,7 +35,7 @@ export const mail: Proof = {
   promise: 'every message is sent, twice only if its text was cut off or its worker killed, and none begins after an erasure',
   mutant: [
     {
-      file: 'changes/mail/mail-lane.ts',
+      file: 'changes/mail/mail-sender.ts',
       from: 'if (signal.aborted || !(await beginMail(db, claim, begunSeconds))) throw new NotBegun();',
       to: 'if (signal.aborted) throw new NotBegun();',
     },
@@ -78,7 +78,7 @@ async function run({ short, root, progress, seed = 1 }: ProofContext): Promise<C
       unexplained.map(([address]) => address),
       {
         more: ` (${twice.length} with a reason)`,
-        control: twice.length <= misbehaviour.cuts + lanes * size.kills,
+        control: twice.length <= misbehaviour.cuts + senders * size.kills,
       },
     ),
     none('Messages of which two attempts have different Message-IDs', changed.length),
@@ -111,7 +111,7 @@ const envOf = ({ url }: MailServer) => ({
 const addressOf = (id: number) => `adopter${id}@example.org`;
 const addressPattern = /^adopter(\d+)@/;
 
-/** Decides what the server does, and remembers which texts it has cut off. */
+/** Decides what the server does, and records which texts it has cut off. */
 class Misbehaviour {
   readonly #random: SeededRandom;
   readonly #seen = new Set<string>();

@@ -9,7 +9,7 @@ import type { Claim } from '../proof.ts';
 
 const pauseMs = 20;
 const shareMax = 0.2;
-const lanes = 4;
+const senders = 4;
 
 /** The time from an event to its publication, which is a job of the same process. */
 export async function otherJobsBesideHanging(
@@ -29,7 +29,7 @@ export async function otherJobsBesideHanging(
   };
   await queryStore(store, 'delete from mail');
   await queueDeclined(store);
-  await until('every lane waits for the server', () => hanging >= lanes);
+  await until('every sender waits for the server', () => hanging >= senders);
   const hangingMs = await measure(store, samples);
   progress(`events published after ${idleMs.toFixed(0)} ms, ${hangingMs.toFixed(0)} ms while the mail server hangs`);
   await store.stopWorker(worker);

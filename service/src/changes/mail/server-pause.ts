@@ -4,14 +4,14 @@ const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
 /**
- * Between attempts while the server can't be reached, rejects the login, or fails in another way. Shared by the lanes: a server may lock out
+ * Between attempts while the server can't be reached, rejects the login, or fails in another way. Shared by the senders: a server may lock out
  * who tries too often. A single fault is followed by no pause: connections break.
  */
 export class ServerPause {
   #failures = 0;
   #untilMs = 0;
 
-  /** The server has failed. Failures of several lanes at the same time are one. */
+  /** The server has failed. Failures of several senders at the same time are one. */
   note(): void {
     const nowMs = performance.now();
     if (nowMs < this.#untilMs) return;
