@@ -14,7 +14,7 @@ if (!(Number.isSafeInteger(rowsCount) && rowsCount >= 1_000)) {
   console.error('Usage: npm run bench -- indexes [--rows 1000000] [--base be62516]');
   process.exit(2);
 }
-const tables = ['pets', 'orders', 'history', 'outbox', 'events'];
+const tables = ['pets', 'orders', 'history', 'outbox', 'events', 'applications', 'application_history'];
 
 /** Query functions of a tree: each explains its statement on this database in place of running it. */
 // biome-ignore lint/suspicious/noExplicitAny: the functions of another revision have no types here.
@@ -78,6 +78,30 @@ const questions: readonly Question[] = [
   { of: 'webhooks far behind', ask: call('selectSubscribed', subscription, inFeed) },
 ];
 
+/** Of the present release alone. */
+const newQuestions: readonly Question[] = [
+  { of: 'GET /v1/applications, a partner', ask: applications({ clientId: 7n, staffOf: null }, {}) },
+  { of: 'GET /v1/applications?shelterId=, a partner', ask: applications({ clientId: 7n, staffOf: null }, { shelterId: 3n }) },
+  { of: 'GET /v1/applications, a shelter', ask: applications({ clientId: null, staffOf: 3n }, {}) },
+  { of: 'GET /v1/applications?petId=', ask: applications({ clientId: null, staffOf: 'all' }, { petId: 50n }) },
+  { of: 'GET /v1/applications, staff', ask: applications({ clientId: null, staffOf: 'all' }, {}) },
+  { of: 'GET /v1/applications/{applicationId}', ask: call('findApplication', { clientId: 7n, staffOf: null }, 5_000n) },
+  { of: "submitting: the client's", ask: call('addToCounts', 7n, 'open', 1_000) },
+  { of: "submitting: the adopter's", ask: call('findOpenOfAdopter', { clientId: 7n, address: 'a7@example.org', petId: 50n }) },
+  { of: "submitting: the animal's", ask: call('countOfPet', 50n) },
+  { of: 'completing an order: the applications for its animal', ask: call('lockOpenApplications', 50n) },
+  { of: 'erasing an order', ask: call('lockOfOrders', [50n], ['completed']) },
+  { of: 'close-unanswered-applications', ask: call('selectUnanswered', 60, 100) },
+  { of: 'delete-unconfirmed-applications', ask: call('deleteUnconfirmed', 72, 100) },
+  { of: 'erase-adopters', ask: call('selectOld', 'declined', 30, 100) },
+  { of: 'homeward adopters erase', ask: call('selectEnded', { email: 'a7@example.org', address: 'a7@example.org' }, 100) },
+  { of: 'homeward verify: applications', ask: call('selectApplicationHistory', { applicationId: 5_000n, id: 0n }, 6_000n, 1_000) },
+];
+
+function applications(reader: object, filter: object): Question['ask'] {
+  return call('selectApplications', reader, filter, page);
+}
+
 function foreignKey(table: string, column: string): Question['ask'] {
   return statement(`select 1 from only ${table} x where $1::bigint operator(pg_catalog.=) ${column} for key share of x`, 3n);
 }
@@ -93,8 +117,8 @@ console.error(`Filling ${rowsCount.toLocaleString('en')} rows of each table`);
 await fill();
 using before = checkOut(values.base);
 const users = new Map<string, Map<string, string[]>>();
-await explain('present', await queriesOf(ownRoot));
-await explain(values.base, await queriesOf(before.root));
+await explain('present', await queriesOf(ownRoot), [...questions, ...newQuestions]);
+await explain(values.base, await queriesOf(before.root), questions);
 await report();
 
 async function fill(): Promise<void> {
@@ -118,6 +142,21 @@ async function fill(): Promise<void> {
     `insert into history (pet_id, to_status, why, at) select i, 'available', 'added', now() - (i % 90) * interval '1 day' from generate_series(1, $1::int) as i`,
     [rowsCount],
   );
+  await client.query(
+    `insert into applications (client_id, pet_id, shelter_id, order_id, status, closed_reason, is_mailed, adopter_name, adopter_email, adopter_address,
+        answers, created_at, updated_at, acted_at)
+      select client, i, shelter, case when status in ('accepted', 'completed') then i end, status, case status when 'closed' then 'adopted' end, true, 'Ada', email,
+        email, case when i % 20 < 6 then '[]' end, at, at, at
+      from (select i, 1 + i % 1000 as client, 1 + i % 500 as shelter, 'a' || i || '@example.org' as email, now() - (i % 100) * interval '1 day' as at,
+          (case i % 100 when 0 then 'unconfirmed' when 1 then 'submitted' when 2 then 'reviewing' when 3 then 'accepted'
+            else (array['completed', 'declined', 'withdrawn', 'closed'])[1 + i % 4] end)::application_status as status
+        from generate_series(1, $1::int) as i) as made`,
+    [rowsCount],
+  );
+  await client.query(
+    `insert into application_history (application_id, to_status, by, why) select i, 'submitted', 'client', 'submitted' from generate_series(1, $1::int) as i`,
+    [rowsCount],
+  );
   await client.query(`insert into outbox (type, pet_id, data) select 'pet.created', i, '{}' from generate_series(1, 1000) as i`);
   await client.query(
     `insert into events (position, published_at, type, pet_id, client_id, at, data, shelter_id)
@@ -133,13 +172,14 @@ async function fill(): Promise<void> {
 async function queriesOf(root: string): Promise<Queries> {
   const files = ['store/pets/pet', 'store/orders/order', 'store/verify/verify', 'store/listings/listing', 'changes/events/event'];
   // Only of the present release.
-  const more = root === ownRoot ? ['changes/events/subscribed'] : [];
+  const parts = ['application', 'transition', 'applicant', 'count'].map((part) => `store/applications/${part}`);
+  const more = root === ownRoot ? ['changes/events/subscribed', 'store/verify/verify-application', ...parts] : [];
   const modules = [...files, ...more].map((file) => import(pathToFileURL(path.join(root, 'service/src', `${file}-queries.ts`)).href));
   return Object.assign({}, ...(await Promise.all(modules)));
 }
 
-async function explain(tree: string, queries: Queries): Promise<void> {
-  for (const { of, ask } of questions) {
+async function explain(tree: string, queries: Queries, asked: readonly Question[]): Promise<void> {
+  for (const { of, ask } of asked) {
     let plan: string | undefined;
     const query = async ({ text, values: parameters = [] }: { text: string; values?: unknown[] }) => {
       const { rows } = await client.query(`explain (format json) ${text}`, parameters);

@@ -60,6 +60,12 @@ export const place = (http: HttpClient, url: string, key: Key, petId: number, he
 export const act = (http: HttpClient, url: string, key: Key, orderId: number, action: string): Promise<Response> =>
   http.send(`${url}/store/orders/${orderId}/${action}`, { method: 'POST', key: key.key });
 
+export const apply = (http: HttpClient, url: string, key: Key, petId: number, email: string): Promise<Response> =>
+  http.send(`${url}/applications`, { method: 'POST', key: key.key, body: { petId, adopter: { ...adopter, email } } });
+
+export const decide = (http: HttpClient, url: string, key: Key, applicationId: number, action: string): Promise<Response> =>
+  http.send(`${url}/applications/${applicationId}/${action}`, { method: 'POST', key: key.key, ...(action === 'decline' && { body: {} }) });
+
 /** Runs a query on the database directly, without the service. */
 export const queryStore = <Row extends pg.QueryResultRow>(store: Store, text: string, values?: unknown[]): Promise<Row[]> =>
   queryAt<Row>(store.postgres.url, text, values);

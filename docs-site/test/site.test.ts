@@ -59,6 +59,7 @@ describe('Every page', () => {
         '/categories',
         '/events',
         '/orders',
+        '/applications',
         '/webhooks',
         '/usage',
         '/event-types',

@@ -29,7 +29,7 @@ export const deploy: Proof = {
   run,
 };
 
-/** In the mutant a probe is misspelt, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address, accept any number of connections, and log no id. */
+/** In the mutant a probe is misspelt, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address, accept any number of connections, log no id, and log the paths of adopters' pages. */
 const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
   { file: 'kubernetes/base/api.yaml', from: 'readinessProbe:', to: 'readynessProbe:' },
   { file: 'kubernetes/base/worker.yaml', from: 'runAsUser: 1001', to: 'runAsUser: 1000' },
@@ -40,6 +40,8 @@ const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
   { file: 'haproxy/haproxy.cfg', from: 'capture response header x-request-id', to: 'capture response header x-other' },
   { file: 'nginx/homeward-connections.conf', from: 'limit_conn homeward 256;', to: '' },
   { file: 'nginx/homeward.conf', from: ' $sent_http_x_request_id', to: '' },
+  { file: 'haproxy/haproxy.cfg', from: 'str(/a/...)', to: 'url' },
+  { file: 'nginx/homeward.conf', from: 'error_log /dev/null;', to: '' },
 ];
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {

@@ -1,4 +1,5 @@
 // HAProxy and nginx with the files of deploy/, in front of a store of two processes.
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +17,9 @@ const eventTimeoutMs = 10_000;
 /** More than two windows' worth of requests without a key: whenever they begin, one window gets more than its 60. */
 const anonymousCount = 130;
 const afterLossCount = 40;
+const outputMs = 100;
+/** More than nginx accepts. */
+const rejectedBytes = 2_200_000;
 /** Of one address, and how many of them the proxies accept. */
 const connectionCount = 300;
 const connectionsMax = 256;
@@ -125,6 +129,7 @@ async function tryProxy(proxy: Proxy, backend: Backend, { key, second, streamSec
     await logClaim(proxy, options, key, server.log),
     await streamClaim(proxy, options, key, streamSeconds),
     await lossClaim(proxy, second, options, key),
+    await pageClaim(proxy, options, server),
   ];
 }
 
@@ -232,6 +237,30 @@ async function lossClaim({ name }: Proxy, second: ServeProcess, options: TlsOpti
     bar: 'all 200',
     figure: failed.length === 0 ? 'all 200' : `${failed.length} failed: ${[...new Set(failed)].join(', ')}`,
     holds: failed.length === 0,
+  };
+}
+
+/** Anyone who has the path of an adopter's page sees the page. Also of a request that the proxy itself rejects, which nginx logs as an error. */
+async function pageClaim({ name, callers }: Proxy, options: TlsOptions, server: { output(): string; log(): string }): Promise<Claim> {
+  using client = new TlsClient({ ...options, from: callers[1] });
+  const token = randomBytes(20).toString('hex');
+  const encoded = token.replace(/./g, (digit) => `%${digit.charCodeAt(0).toString(16)}`);
+  const paths = [`/a/${token}`, `/a/${token}/erase?from=mail`, `/A/${token}`, `//a/${token}`, `/%61/${encoded}`, `/x/../a/${token}`];
+  for (const at of paths) await client.send(at);
+  // The response may come before the body has arrived.
+  await client.send(`/a/${token}/erase`, { method: 'POST', body: { text: 'x'.repeat(rejectedBytes) } }).catch(() => {});
+  const linesOf = () => server.log().match(/ \/a\/\.\.\. /g)?.length ?? 0;
+  for (const deadlineMs = Date.now() + eventTimeoutMs; linesOf() <= paths.length && Date.now() < deadlineMs; ) await sleep(50);
+  // What it has written of errors may still be on its way.
+  await sleep(outputMs);
+  const all = server.log() + server.output();
+  // A part of it would make the rest easy to guess.
+  const leaks = [token.slice(5, 17), encoded.slice(30, 60)].filter((part) => all.includes(part));
+  return {
+    claim: `${name}: requests for a page of an adopter, in ${paths.length} spellings and with too large a body, in its log`,
+    bar: 'a line for each, none with the path',
+    figure: `${linesOf()} lines; ${leaks.length > 0 ? 'the path is there' : 'none with the path'}`,
+    holds: linesOf() === paths.length + 1 && leaks.length === 0,
   };
 }
 

@@ -43,19 +43,25 @@ export class RushThread implements AsyncDisposable {
   }
 }
 
-function outcomeOf({ status, text }: Response): string {
+/** The status, and the code of an error; of a 5xx also what it says. */
+export function outcomeOf({ status, text }: Response): string {
   if (status < 300) return String(status);
   const { code, message } = JSON.parse(text) as { code: string; message: string };
   return status < 500 ? `${status} ${code}` : `${status} ${code} (${message})`;
 }
 
-if (!isMainThread) {
-  const rush = workerData as Rush;
+if (!isMainThread && isRush(workerData)) {
+  const rush = workerData;
   const http = new HttpClient(rush.size);
   parentPort?.on(
     'message',
     (petId: number | undefined) => void sendAtOnce(http, rush, petId).then((outcomes) => parentPort?.postMessage(outcomes)),
   );
+}
+
+/** Another thread may import `outcomeOf`. */
+function isRush(data: unknown): data is Rush {
+  return typeof data === 'object' && data !== null && 'size' in data;
 }
 
 async function sendAtOnce(http: HttpClient, { urls, keys, size }: Rush, petId: number | undefined): Promise<Record<string, number>> {

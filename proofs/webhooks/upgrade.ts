@@ -7,6 +7,7 @@ import { checkOut } from '../../testkit/revision-checkout.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { releaseBefore } from '../release-before.ts';
+import { upgradeApplications } from './upgrade-applications.ts';
 import { type Endpoint, type Era, EventWriter, SwitchedReceiver, type WrittenEvent } from './upgrade-cast.ts';
 import { upgradeServe } from './upgrade-serve.ts';
 
@@ -16,7 +17,15 @@ export const upgrade: Proof = {
     'a store is upgraded while its workers send and both releases serve: no request fails, no event is lost or out of order, and deliveries stay readable',
   hasMutant: true,
   isNightly: true,
-  about: ['service/migrations', 'service/src/changes', 'service/src/store/list-cache', 'proofs/release-before.ts', 'proofs/webhooks'],
+  about: [
+    'service/migrations',
+    'service/src/changes',
+    'service/src/store/applications',
+    'service/src/store/list-cache',
+    'proofs/release-before.ts',
+    'proofs/webhooks',
+  ],
+  parts: ['workers', 'serve', 'applications'],
   run,
 };
 
@@ -64,10 +73,13 @@ const mutantTimeoutMs = 15_000;
 async function run(context: ProofContext): Promise<Claim[]> {
   using tree = context.mutant ? plantMutant(edits) : undefined;
   using before = checkOut(releaseBefore.commit);
-  const { short, progress } = context;
+  const { short, progress, parts } = context;
+  const isRun = (part: string) => parts.length === 0 || parts.includes(part);
+  const releases = { short, before: before.root, root: tree?.root, progress };
   return [
-    ...(await upgradeWorkers(context, before.root, tree?.root)),
-    ...(await upgradeServe({ short, before: before.root, root: tree?.root, progress })),
+    ...(isRun('workers') ? await upgradeWorkers(context, before.root, tree?.root) : []),
+    ...(isRun('serve') ? await upgradeServe(releases) : []),
+    ...(isRun('applications') ? await upgradeApplications(releases) : []),
   ];
 }
 

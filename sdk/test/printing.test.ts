@@ -210,7 +210,8 @@ console.log(await store.pets.list().page());`,
   adopter: { name: 'Ada Lovelace', email: 'ada@example.org' },
   createdAt: '(time)',
   updatedAt: '(time)',
-  expiresAt: '(time)'
+  expiresAt: '(time)',
+  applicationId: null
 }
 {
   items: [

@@ -45,7 +45,8 @@ create table applications (
 create index applications_by_client on applications (client_id, status, id);
 create index applications_by_client_and_shelter on applications (client_id, shelter_id, status, id);
 create index applications_by_shelter on applications (shelter_id, status, id);
-create index applications_by_pet on applications (pet_id, status, id);
+-- A reader who sees some of an animal's applications does not read the rows of the others.
+create index applications_by_pet on applications (pet_id, status, id) include (client_id, shelter_id);
 create index applications_by_status on applications (status, id);
 create unique index applications_by_order on applications (order_id) where order_id is not null;
 -- With one client an adopter has one open application for an animal. Also counts those of an adopter.
@@ -73,11 +74,15 @@ create table application_history (
   primary key (application_id, id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05);
 
--- How many confirmations a client has caused on its last day of causing one (UTC).
-create table application_confirmations (
+-- What is counted for a client's limits. Only what adds to it writes it, in turns.
+create table application_counts (
   client_id bigint primary key references clients,
+  -- As many or fewer are open, and unconfirmed: what has ended is not counted off until the client's are counted again, at its limit.
+  open_at_most bigint not null,
+  unconfirmed_at_most bigint not null,
+  -- Confirmations that the client has caused on this day (UTC).
   day date not null,
-  count bigint not null check (count > 0)
+  confirmations bigint not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 -- Animals whose applications do not follow them or their orders yet. Processes of the release before know no applications.
@@ -91,17 +96,19 @@ alter table orders add column application_id bigint;
 -- Whose adopter is in the stored response; null: that of no application.
 alter table idempotent_answers add column application_id bigint;
 
--- Whether an open application says otherwise than its order and its animal.
-create function has_unsettled_applications(pet bigint) returns boolean stable language sql as $$
-  select exists (
+-- Whether an open application says otherwise than its order and its animal. In plpgsql, which plans it once for each connection.
+create function has_unsettled_applications(pet bigint) returns boolean stable language plpgsql as $$
+begin
+  return exists (
     select from applications
       join pets on pets.id = applications.pet_id
       left join orders on orders.id = applications.order_id
-    where applications.pet_id = pet and case applications.status
+    where applications.pet_id = pet and applications.status in ('submitted', 'reviewing', 'accepted') and case applications.status
       when 'accepted' then orders.status not in ('placed', 'approved')
       when 'submitted' then pets.removed_at is not null or pets.status = 'sold'
       when 'reviewing' then pets.removed_at is not null or pets.status = 'sold'
-      else false end)
+      else false end);
+end
 $$;
 
 -- At the end of the transaction: this release has settled the applications by then.
@@ -142,5 +149,5 @@ begin
 end
 $$;
 
-grant select, insert, update, delete on applications, application_confirmations, unsettled_applications to homeward_app;
+grant select, insert, update, delete on applications, application_counts, unsettled_applications to homeward_app;
 grant select, insert on application_history to homeward_app;

@@ -38,7 +38,6 @@ create index mail_by_subject on mail (subject_id, kind);
 create unique index mail_single on mail (kind, subject_id) where is_single and state = 'queued' and attempts = 0;
 create index mail_ended on mail (state, ended_at) where ended_at is not null;
 
--- On another server the last numbers may be lost: 0053 skips them.
 create sequence mail_claims;
 
 -- How many messages went to an address on a day (UTC). The address is hashed with a secret: a dump has no trace of it.
@@ -52,3 +51,17 @@ create table mail_counts (
 
 grant select, insert, update, delete on mail, mail_counts to homeward_app;
 grant usage on sequence mail_claims to homeward_app;
+
+-- As in 0034, and for applications and the numbers of claims on mail.
+create or replace function skip_ids() returns void language plpgsql as $$
+declare
+  skipped bigint := 1000000 + 10 * extract(epoch from now() - timestamptz '2026-11-01 00:00Z')::bigint;
+  ids text;
+begin
+  foreach ids in array '{clients,api_keys,pets,orders,webhooks,shelters,photos,webhook_workers,applications}'::text[] loop
+    perform setval(pg_get_serial_sequence(ids, 'id'), nextval(pg_get_serial_sequence(ids, 'id')) + skipped);
+  end loop;
+  perform setval('photo_claims', nextval('photo_claims') + skipped);
+  perform setval('mail_claims', nextval('mail_claims') + skipped);
+end;
+$$;

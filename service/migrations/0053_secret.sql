@@ -12,18 +12,5 @@ alter table deployment add column secret bytea not null
   default sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
   constraint deployment_secret_is_whole check (octet_length(secret) = 32);
 
--- As in 0034, and for applications and the numbers of claims on mail: on another server the last ids may be lost. Assigned again, the link to a lost application would lead
--- to the one of somebody else.
-create or replace function skip_ids() returns void language plpgsql as $$
-declare
-  skipped bigint := 1000000 + 10 * extract(epoch from now() - timestamptz '2026-11-01 00:00Z')::bigint;
-  ids text;
-begin
-  foreach ids in array '{clients,api_keys,pets,orders,applications,webhooks,shelters,photos,webhook_workers}'::text[] loop
-    perform setval(pg_get_serial_sequence(ids, 'id'), nextval(pg_get_serial_sequence(ids, 'id')) + skipped);
-  end loop;
-  perform setval('photo_claims', nextval('photo_claims') + skipped);
-  perform setval('mail_claims', nextval('mail_claims') + skipped);
-end;
-$$;
+-- Doctor compares it with the ids of its table: with an id that is assigned again, an old link would lead to somebody else's application.
 grant select on sequence applications_id_seq to homeward_app;

@@ -1,6 +1,10 @@
 // Setup steps for tests about applications. A step that fails ends the test.
 
 import type { ApplicationStatus } from '../src/domain/application-states.ts';
+import { defaultScopes } from '../src/domain/scopes.ts';
+import { planBounds } from '../src/partners/rate-limit/plans.ts';
+import type { Application } from '../src/store/applications/application-schemas.ts';
+import { submitApplication } from '../src/store/applications/submissions.ts';
 import { adopterOf } from './adoption-steps.ts';
 import type { CallOptions, TestKey, TestResponse, TestStore } from './test-store.ts';
 
@@ -58,4 +62,40 @@ export async function readApplication(store: TestStore, { key }: TestKey, id: nu
   const { status, text, json } = await store.call<ApplicationBody>('GET', `/v1/applications/${id}`, { key });
   if (status !== 200) throw new Error(`expected 200; got ${status} ${text}`);
   return json;
+}
+
+/** One page, with any query. */
+export const listApplications = (store: TestStore, { key }: TestKey, query = ''): Promise<TestResponse<ApplicationBody[]>> =>
+  store.call('GET', `/v1/applications${query}`, { key });
+
+/** Stores `count` applications of a client for an animal, each of another adopter, without their history. */
+export async function fill(
+  store: TestStore,
+  { clientId }: TestKey,
+  petId: number,
+  count: number,
+  status: ApplicationStatus = 'submitted',
+): Promise<void> {
+  await store.write(
+    `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, adopter_name, adopter_email, adopter_address, answers)
+      select $1, id, shelter_id, $3::application_status, false, 'Bob', 'bob' || i || '@example.org', 'bob' || i || '@example.org', '[]'
+      from pets, generate_series(1, $4::int) as i where id = $2`,
+    clientId,
+    petId,
+    status,
+    count,
+  );
+}
+
+/** Stores an application as if the store sent e-mail: its adopter has to confirm it first. */
+export async function submitUnconfirmed(
+  store: TestStore,
+  key: TestKey,
+  petId: number,
+  email = `ada.${petId}@example.org`,
+): Promise<Application> {
+  const terms = { clientId: key.clientId, bounds: planBounds.free, mails: true };
+  const actor = { clientId: key.clientId, keyId: key.id, shelterId: null, scopes: defaultScopes };
+  const given = { petId: BigInt(petId), adopter: { name: 'Ada Lovelace', email } };
+  return store.dependencies.db.transaction((tx) => submitApplication(tx, given, actor, terms));
 }

@@ -1,8 +1,18 @@
 import type { Command } from 'commander';
 import type { ReadConfig } from '../platform/config.ts';
 import { addApplicantErasureCommand } from './applicants.ts';
+import { addApplicationActionCommands } from './application-actions.ts';
+import { addSubmitCommand } from './application-desk.ts';
+import { addApplicationListCommands } from './application-lists.ts';
 
 export function addApplicationCommands(program: Command, config: ReadConfig): void {
-  const applications = program.command('applications').description("erase adopters' data from applications");
+  const applications = program
+    .command('applications')
+    .description(
+      "list and show applications, submit one at the desk, review, accept, decline, reopen and withdraw them, and erase adopters' data",
+    );
+  addApplicationListCommands(applications, config);
+  addSubmitCommand(applications, config);
+  addApplicationActionCommands(applications, config);
   addApplicantErasureCommand(applications, config);
 }

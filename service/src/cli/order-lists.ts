@@ -49,6 +49,7 @@ function showOrder(order: NamedOrder): void {
     animal: petOf(order),
     adopter: adopter ? `${adopter.name} <${adopter.email}>` : 'erased',
     client: clientOf(order),
+    application: order.applicationId,
     placed: createdAt,
     ...(status === 'placed' ? { expires: expiresAt } : { [status]: updatedAt }),
   });

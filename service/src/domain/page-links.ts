@@ -4,10 +4,12 @@ export const pagesPath = '/a';
 /** A token, in the only spelling that is accepted: 200 bits in base 32. */
 export const pageToken = '[0-9a-v]{40}';
 
-/** The first match cuts off everything after it: a token that was cut or misspelt is nearly one. */
-const belowPages = /((?:\/|%2f)a)(?:\/|%2f)+.*/is;
+/** Cut off from the first match on, but for the name of an act: a token that was cut or misspelt is nearly one. */
+const belowPages = /((?:\/|%2f)a)(?:\/|%2f)+(.*)/is;
+const act = new RegExp(`^${pageToken}(/[a-z]{1,8})$`);
 /** Also with something stuck to it. A hash, as in the name of a photo, is longer. */
 const tokens = /(?<![0-9a-z])[0-9a-z]{40,48}(?![0-9a-z])/gi;
 
 /** Redacts the token of an adopter's page, for logs. */
-export const withoutPageTokens = (text: string): string => text.replace(belowPages, '$1/…').replace(tokens, '…');
+export const withoutPageTokens = (url: string): string =>
+  url.replace(belowPages, (_, before: string, rest: string) => `${before}/…${act.exec(rest)?.[1] ?? ''}`).replace(tokens, '…');

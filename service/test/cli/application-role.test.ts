@@ -63,6 +63,8 @@ describe('the role is denied', () => {
     }
     const deletable = [
       'animal_words',
+      'application_confirmations',
+      'applications',
       'categories',
       'delivery_exceptions',
       'idempotent_answers',
@@ -71,6 +73,7 @@ describe('the role is denied', () => {
       'photos',
       'removed_photo_bytes',
       'search_words',
+      'unsettled_applications',
       'usage_writers',
       'webhook_replays',
       'webhook_workers',

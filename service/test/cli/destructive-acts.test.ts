@@ -1,6 +1,7 @@
 // What can't be undone, or stops a partner, shows its target and asks on a terminal.
 import { describe, expect, test } from 'vitest';
-import { addPet, createManager, placeOrder, readPet } from '../adoption-steps.ts';
+import { addPet, adopter, createManager, placeOrder, readPet } from '../adoption-steps.ts';
+import { decideAll, readApplication, submit } from '../application-steps.ts';
 import { openTestStore } from '../test-store.ts';
 import { homewardJson } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
@@ -44,6 +45,24 @@ describe('on n, nothing is changed', () => {
     expect(byEmail.text).toContain(`${adopter?.email} in every order and application that is not open\nErase the adopter's data? [y/N]`);
     expect([one, all, erased, byEmail].map(({ status }) => status)).toEqual([1, 1, 1, 1]);
     expect(await homewardJson(['orders', 'show', String(id)], env)).toMatchObject({ status: 'placed', adopter });
+  });
+
+  test('applications accept, decline and withdraw', async () => {
+    const { id: petId } = await addPet(store, manager, { name: 'Milo' });
+    const [{ id }, other] = [await submit(store, manager, petId), await submit(store, manager, petId, { adopter })];
+    const what = `Application ${id} of Happy Tails (${manager.clientId}): Ada Lovelace for Milo (${petId}), submitted`;
+    const accept = await reply(['applications', 'accept', String(id)], 'n');
+    expect(accept.text.replaceAll(/\s+/g, ' ')).toContain(
+      `${what} An approved order reserves the animal. 1 other application for the animal stays open. It is closed when the order is completed. Accept it? [y/N]`,
+    );
+    const decline = await reply(['applications', 'decline', String(id)], 'n');
+    expect(decline.text).toContain(`${what}\nDecline it? [y/N]`);
+    expect(await readApplication(store, manager, id)).toMatchObject({ status: 'submitted' });
+    await decideAll(store, manager, other.id, 'accept');
+    const withdraw = await reply(['applications', 'withdraw', String(other.id)], 'n');
+    expect(withdraw.text).toMatch(/, accepted\nOrder \d+ is cancelled with it\. Withdraw it\? \[y\/N\]/);
+    expect([accept, decline, withdraw].map(({ status }) => status)).toEqual([1, 1, 1]);
+    expect(await readApplication(store, manager, other.id)).toMatchObject({ status: 'accepted' });
   });
 
   test('keys revoke and clients suspend', async () => {

@@ -38,7 +38,7 @@ const commands = {
   shelters: ['list', 'create', 'update', 'questions'],
   pets: ['list', 'show', 'add', 'move', 'remove'],
   photos: ['check', 'mark'],
-  applications: ['erase'],
+  applications: ['list', 'show', 'submit', 'review', 'accept', 'decline', 'reopen', 'withdraw', 'note', 'erase'],
   orders: ['list', 'show', 'place', 'approve', 'complete', 'cancel', 'return', 'erase'],
   webhooks: ['list', 'disable', 'enable', 'replay'],
   journal: ['apply', 'forget'],

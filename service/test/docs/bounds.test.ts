@@ -174,12 +174,19 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'partners/rate-limit/plans.ts',
   ],
   [
-    "Adopters' data after an order was cancelled or expired",
-    "`HOMEWARD_ADOPTER_RETENTION`, {/ADOPTER_RETENTION: \\{\\s+fallback: '(\\d+)'/} days by default",
+    "Adopters' data after an order was cancelled or expired, or an application has ended",
+    "`HOMEWARD_ADOPTER_RETENTION`, {/ADOPTER_RETENTION: \\{\\s*fallback: '(\\d+)'/} days by default",
     'platform/config.ts',
     'store/orders/adopters.ts',
+    'store/applications/applicants.ts',
   ],
-  ['Adopters erased, or orders cancelled by a command, in one transaction', '{batchSizeMax}', 'cli/worker.ts', 'cli/orders.ts'],
+  [
+    'Adopters erased, or orders cancelled by a command, in one transaction',
+    '{batchSizeMax}',
+    'cli/worker.ts',
+    'cli/orders.ts',
+    'cli/adopters.ts',
+  ],
   ['Journal lines applied at once; files of a directory', '{linesMax}; {filesMax}', 'cli/journal-files.ts', 'platform/journal-place.ts'],
   [
     'The spare file of the journal; free space with which it is made again',

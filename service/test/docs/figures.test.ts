@@ -203,7 +203,7 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['not 2xx, for {retentionDays} days', 'changes/webhooks/deliveries.ts'],
     ['retains {retentionDays} days of them', 'changes/events/events.ts'],
     ['with {heartbeatMs s} between bytes at most', 'platform/http/event-stream.ts'],
-    ["cancelled or expired {/ADOPTER_RETENTION: \\{\\s+fallback: '(\\d+)'/} days ago", 'platform/config.ts'],
+    ["cancelled or expired {/ADOPTER_RETENTION: \\{\\s*fallback: '(\\d+)'/} days ago", 'platform/config.ts'],
     [
       'every {factsIntervalMs s}, with statements that count up to {countMax} rows each',
       'cli/worker.ts',

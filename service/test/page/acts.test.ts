@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { retryLater } from '../../src/platform/errors.ts';
 import { observeRequests } from '../../src/platform/http/finished-requests.ts';
+import { eraseApplicant } from '../../src/store/applications/applicants.ts';
 import { type PageActs, pageActs } from '../../src/store/applications/page-acts.ts';
 import { applicationPages } from '../../src/store/applications/page-routes.ts';
 import { addPet, adopterOf, createManager, readPet } from '../adoption-steps.ts';
@@ -147,14 +148,9 @@ async function openPages(acts: Partial<PageActs>): Promise<FastifyInstance> {
 describe('Erasing', () => {
   const erased: bigint[] = [];
   const openErasing = async () => {
-    const erase = async (id: bigint) => {
+    const erase = (id: bigint) => {
       erased.push(id);
-      await store.asOwner('delete from application_history where application_id = $1', id);
-      await store.asOwner('delete from applications where id = $1 and status = $2', id, 'unconfirmed');
-      await store.asOwner(
-        `update applications set status = 'withdrawn', adopter_name = null, adopter_email = null, adopter_address = null, answers = null where id = $1`,
-        id,
-      );
+      return eraseApplicant(store.dependencies, () => true, id);
     };
     return openPages({ erase });
   };

@@ -4,7 +4,7 @@ import { AppError } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { petNotFound } from '../pets/pets.ts';
 import type { Application } from './application-schemas.ts';
-import type { ApplicationCounts } from './transition-queries.ts';
+import type { ApplicationCounts } from './count-queries.ts';
 
 export const applicationNotFound = (id: string) =>
   new AppError('application_not_found', `You have no application with id ${id.slice(0, 40)}.`);

@@ -62,7 +62,8 @@ function partsOf({ clientId, staffOf }: ApplicationReader, { petId, shelterId, s
     parts.push({
       by: ofPet ?? { ...ofClient, ...ofShelter },
       also: ofPet ? { ...ofClient, ...ofShelter } : {},
-      statuses: only(applicationStatuses),
+      // Those of all are among what the store's staff see.
+      statuses: only(staffOf === 'all' ? [unconfirmed] : applicationStatuses),
     });
   }
   if (staffOf !== null && (staffOf === 'all' || shelterId === undefined || shelterId === staffOf)) {
@@ -72,14 +73,16 @@ function partsOf({ clientId, staffOf }: ApplicationReader, { petId, shelterId, s
   return parts.filter(({ statuses }) => statuses.length > 0);
 }
 
-/** A comparison of rows: only the index that begins with these columns fits. */
+/**
+ * The order names the columns of the index, and the status is compared and not equated: otherwise the planner might read another index in
+ * the order of id. The scan ends at `status <=`: a comparison of rows ends one only at its first column.
+ */
 function partOfPage({ by, also, statuses }: Part, values: unknown[]): string {
   const parameter = (value: unknown) => `$${values.push(value)}`;
-  const columns = [...Object.keys(by), 'status'].join(', ');
-  const wanted = [...Object.values(by).map(parameter), 'wanted.status'].join(', ');
-  const more = Object.entries(also).map(([column, value]) => ` and ${column} = ${parameter(value)}`);
+  const equal = Object.entries({ ...by, ...also }).map(([column, value]) => `${column} = ${parameter(value)} and `);
+  const order = [...Object.keys(by), 'status', 'id'].join(', ');
   return `(select found.id from unnest(${parameter(statuses)}::application_status[]) as wanted (status), lateral (select id from applications
-    where (${columns}, id) > (${wanted}, $1) and (${columns}) <= (${wanted})${more.join('')} order by ${columns}, id limit $2) as found)`;
+    where ${equal.join('')}(status, id) > (wanted.status, $1) and status <= wanted.status order by ${order} limit $2) as found)`;
 }
 
 export async function findApplication(db: Db, reader: ApplicationReader, id: bigint): Promise<Application | undefined> {
@@ -90,4 +93,27 @@ export async function findApplication(db: Db, reader: ApplicationReader, id: big
     values: [id, reader.clientId, reader.staffOf === 'all', reader.staffOf === 'all' ? null : reader.staffOf],
   });
   return rows[0];
+}
+
+/** An application with the names of what it is about, for people. */
+export interface NamedApplication extends Application {
+  readonly pet: string;
+  readonly client: string;
+  readonly shelter: string;
+}
+
+/** Adds the names. The animals may have been removed since. */
+export async function addNames(db: Db, applications: readonly Application[]): Promise<NamedApplication[]> {
+  const { rows } = await db.query<Pick<NamedApplication, 'id' | 'pet' | 'client' | 'shelter'>>({
+    text: `select applications.id, pets.name as pet, clients.name as client, shelters.name as shelter from applications
+        join pets on pets.id = pet_id join clients on clients.id = applications.client_id
+        join shelters on shelters.id = applications.shelter_id
+      where applications.id = any($1::bigint[])`,
+    values: [applications.map(({ id }) => id)],
+  });
+  const names = new Map(rows.map((row) => [row.id, row]));
+  return applications.flatMap((application) => {
+    const found = names.get(application.id);
+    return found ? [{ ...application, ...found }] : [];
+  });
 }

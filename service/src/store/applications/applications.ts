@@ -19,21 +19,15 @@ import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
-import {
-  applicationExists,
-  applicationNotFound,
-  applicationsFull,
-  decidedElsewhere,
-  notAvailable,
-  requireAnimal,
-} from './application-errors.ts';
+import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable, requireAnimal } from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
+import { addReopened, lockSubmissions } from './count-queries.ts';
 import { MovedMeanwhile } from './moved-meanwhile.ts';
+import { requireRoomForAll } from './submissions.ts';
 import {
   type ApplicationParts,
-  countOfPet,
   findOpenOfAdopter,
   findParts,
   lockApplication,
@@ -104,6 +98,10 @@ export async function actOnApplication(
     // Erased in between: the answers must not be in a stored response.
     return { ...withdrawn, answers: withdrawn.adopter && answers };
   }
+  if (name === 'reopen') {
+    await lockSubmissions(tx, seen.clientId);
+    await addReopened(tx, seen.clientId);
+  }
   const locked = await lockPet(tx, seen.petId);
   const pet = locked?.pet;
   const application = await lockAndCheck(tx, id, name);
@@ -116,7 +114,7 @@ export async function actOnApplication(
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
   }
   if (name === 'reopen') await requireRoomAgain(tx, application, locked);
-  return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
+  return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message || undefined })), answers };
 }
 
 /** Throws unless an application that has ended may be open again. The animal is locked, so what is counted stays so. */
@@ -132,8 +130,7 @@ async function requireRoomAgain(
   const address = (await findParts(tx, id))?.address;
   const another = address ? (await findOpenOfAdopter(tx, { clientId, address, petId })).forPet : null;
   if (another !== null) throw applicationExists(pet, another, 'Decide on that one.');
-  const counts = await countOfPet(tx, petId);
-  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+  await requireRoomForAll(tx, pet, petId);
 }
 
 /** The adopter withdraws an application on its page, or an operator for the adopter. */
@@ -171,7 +168,9 @@ async function withdrawAccepted(
 }
 
 /** Sets the note of staff; null removes it. */
-export async function setNote(tx: Transaction, id: bigint, note: string | null, actor: Actor): Promise<Application> {
+export async function setNote(tx: Transaction, id: bigint, text: string | null, actor: Actor): Promise<Application> {
+  // An empty note is none.
+  const note = text || null;
   const seen = await getApplication(tx, actor, id);
   requireAccess(actor, 'manageOrders', seen);
   await lockPet(tx, seen.petId);

@@ -47,7 +47,10 @@ export function pictureOf({ photo }: PageFacts, photosUrl: string): Html | false
 export function contactCard(shelter: ShelterContact, { contact }: PageTexts): Html {
   const { name, email, phone, address, website } = shelter;
   const rows: ReadonlyArray<readonly [label: string, value: Html | false]> = [
-    [contact.email, email !== null && html`<a href="mailto:${email.split('@').map(encodeURIComponent).join('@')}">${email}</a>`],
+    [
+      contact.email,
+      email !== null && html`<a href="mailto:${email.toWellFormed().split('@').map(encodeURIComponent).join('@')}">${email}</a>`,
+    ],
     [contact.phone, phone !== null && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${phone}</a>`],
     [contact.address, address !== null && html`<span dir="auto">${address}</span>`],
     [contact.website, website !== null && linkTo(website)],

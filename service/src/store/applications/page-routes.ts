@@ -21,7 +21,7 @@ interface Parts {
   readonly tokens: PageTokens;
   /** The seconds until an address may ask again; 0: now. */
   readonly admit: (address: string) => Promise<number>;
-  readonly config: Pick<Config, 'photosUrl' | 'publicUrl'>;
+  readonly config: Pick<Config, 'language' | 'photosUrl' | 'publicUrl'>;
 }
 
 const actNames = ['confirm', 'withdraw', 'erase'] as const;
@@ -42,7 +42,7 @@ const bodyBytesMax = 1_024;
  * PostgreSQL is asked, a request was counted against its address and its token was checked.
  */
 export async function applicationPages(app: FastifyInstance, { acts, tokens, admit, config }: Parts): Promise<void> {
-  const texts: PageTexts = pageTexts.en;
+  const texts = pageTexts[config.language];
   const headers = headersOf(config.photosUrl);
   const asked = new WeakMap<FastifyRequest, Asked>();
   const read = (url: string): Asked | undefined => {

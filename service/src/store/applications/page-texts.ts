@@ -1,4 +1,5 @@
 import type { ApplicationStatus, ClosedReason } from '../../domain/application-states.ts';
+import type { Language } from '../../platform/config.ts';
 
 /** What the page says of an application. `{pet}` and `{shelter}` are names. */
 export interface StatusText {
@@ -24,7 +25,7 @@ export interface Question extends Message {
 
 export interface PageTexts {
   /** By its BCP 47 tag, and that of its dates. */
-  readonly language: string;
+  readonly language: Language;
   readonly locale: string;
   readonly direction: 'ltr' | 'rtl';
   readonly title: string;
@@ -224,4 +225,4 @@ const en: PageTexts = {
 };
 
 /** By HOMEWARD_LANGUAGE. */
-export const pageTexts = { en } as const satisfies Record<string, PageTexts>;
+export const pageTexts: Readonly<Record<Language, PageTexts>> = { en };

@@ -21,16 +21,8 @@ import {
 import { tellOfStatus } from './application-mail.ts';
 import { moveAndRecord, recordSubmission } from './application-records.ts';
 import type { Application, NewApplication } from './application-schemas.ts';
-import {
-  countConfirmation,
-  countOfClient,
-  countOfPet,
-  findOpenOfAdopter,
-  findParts,
-  insertApplication,
-  lockApplication,
-  lockSubmissions,
-} from './transition-queries.ts';
+import { addToCounts, lockSubmissions } from './count-queries.ts';
+import { countOfPet, findOpenOfAdopter, findParts, insertApplication, lockApplication } from './transition-queries.ts';
 
 interface Terms {
   readonly clientId: bigint;
@@ -57,11 +49,10 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
     answers: JSON.stringify(await readAnswers(tx, petId, given.answers)),
   };
   await lockSubmissions(tx, clientId);
-  const exceeded = findExceeded(await countOfClient(tx, clientId, bounds.openApplications), bounds, asks);
+  const exceeded = findExceeded(await addToCounts(tx, clientId, asks ? 'unconfirmed' : 'open', bounds.openApplications), bounds, asks);
   if (asks) {
     await requireRoomForAll(tx, await findPet(tx, petId), petId);
     if (exceeded) throw exceeded;
-    await countConfirmation(tx, clientId);
     const asked = await insertApplication(tx, { ...application, status: unconfirmed });
     await tellOfStatus(tx, [asked], 'client');
     return asked;
@@ -99,7 +90,7 @@ export async function confirmByAdopter(
   if (application.status !== unconfirmed || address === null) return application;
   const bounds = await readBounds(tx, clientId);
   await requireRoom(tx, { petId, clientId, address }, bounds, locked?.pet);
-  const exceeded = findExceeded(await countOfClient(tx, clientId, bounds.openApplications), bounds, false);
+  const exceeded = findExceeded(await addToCounts(tx, clientId, 'open', bounds.openApplications), bounds, false);
   if (exceeded) throw exceeded;
   const { to, done } = applicationActions.confirm;
   const [submitted] = await moveAndRecord(tx, { clientId: null, keyId: null, by: 'adopter' }, [application], { to, why: done });
@@ -118,7 +109,8 @@ export async function findRejection(db: Db, petId: bigint): Promise<(() => AppEr
   }
 }
 
-async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
+/** Throws unless somebody may apply for the animal. Exact if it is locked. */
+export async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
   requireAnimal(pet, petId);
   const counts = await countOfPet(db, petId);
   if (counts.open >= counts.max) throw applicationsFull(pet, counts);

@@ -7,7 +7,7 @@ import {
 } from '../../domain/application-states.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import { type PetStatus, removed } from '../../domain/pet-statuses.ts';
-import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { applicationColumns, columnsWithoutAnswers } from './application-queries.ts';
 import type { Application } from './application-schemas.ts';
 
@@ -81,14 +81,17 @@ export interface OpenApplication extends Application {
   readonly petStatus: PetStatus | typeof removed;
 }
 
+/** Literals: the planner counts them, and reads the index for each status. It would filter everything of an animal by an array. */
+const isOpen = `status in (${openApplicationStatuses.map((status) => `'${status}'`).join(', ')})`;
+
 /** The open applications of a locked animal, in order of id. */
 export async function lockOpenApplications(tx: Transaction, petId: bigint): Promise<OpenApplication[]> {
   const { rows } = await tx.query<OpenApplication>({
     name: 'lock-open-applications',
     text: `select ${columnsWithoutAnswers}, (select status from orders where orders.id = order_id) as "orderStatus",
         (select case when removed_at is null then status::text else '${removed}' end from pets where pets.id = $1) as "petStatus"
-      from applications where pet_id = $1 and status = any($2::application_status[]) order by id for update`,
-    values: [petId, openApplicationStatuses],
+      from applications where pet_id = $1 and ${isOpen} order by id for update`,
+    values: [petId],
   });
   return rows;
 }
@@ -157,44 +160,6 @@ export async function updateNote(tx: Transaction, id: bigint, note: string | nul
   return rows[0];
 }
 
-/** Serializes the submissions of a client, so that its counts are exact. The blank keeps the name apart from Idempotency-Keys. */
-export const submissionsLock = (clientId: bigint): AdvisoryLock => ({ name: 'open applications', of: clientId });
-
-export interface ApplicationCounts {
-  readonly open: number;
-  readonly unconfirmed: number;
-  readonly confirmations: number;
-}
-
-/** Takes the lock, then counts in a later snapshot. */
-export async function lockSubmissions(tx: Transaction, clientId: bigint): Promise<void> {
-  const { name, of } = submissionsLock(clientId);
-  await tx.query({ name: 'lock-submissions', text: 'select pg_advisory_xact_lock(hashtextextended($1, $2))', values: [name, of] });
-}
-
-/** Counted up to one limit for all, since a client may have many. Requires the lock. */
-export async function countOfClient(tx: Transaction, clientId: bigint, limit: number): Promise<ApplicationCounts> {
-  const { rows } = await tx.query<{ open: bigint; unconfirmed: bigint; confirmations: bigint }>({
-    name: 'count-applications-of-client',
-    text: `select
-      (select count(*) from (select from applications where client_id = $1 and status = any($2::application_status[]) limit $3) as open) as open,
-      (select count(*) from (select from applications where client_id = $1 and status = 'unconfirmed' limit $3) as unconfirmed) as unconfirmed,
-      coalesce((select count from application_confirmations where client_id = $1 and day = (now() at time zone 'utc')::date), 0) as confirmations`,
-    values: [clientId, openApplicationStatuses, limit],
-  });
-  const [row] = rows;
-  return { open: Number(row?.open ?? 0), unconfirmed: Number(row?.unconfirmed ?? 0), confirmations: Number(row?.confirmations ?? 0) };
-}
-
-export async function countConfirmation(tx: Transaction, clientId: bigint): Promise<void> {
-  await tx.query({
-    name: 'count-confirmation',
-    text: `insert into application_confirmations as counted (client_id, day, count) values ($1, (now() at time zone 'utc')::date, 1)
-      on conflict (client_id) do update set day = excluded.day, count = case when counted.day = excluded.day then counted.count + 1 else 1 end`,
-    values: [clientId],
-  });
-}
-
 /** Of an adopter with a client: how many applications are open, which requires the client's lock, and the one for this animal, which requires the animal's. */
 export async function findOpenOfAdopter(
   tx: Transaction,
@@ -209,12 +174,16 @@ export async function findOpenOfAdopter(
   return { open: Number(rows[0]?.open ?? 0), forPet: rows[0]?.forPet ?? null };
 }
 
-/** How many open applications an animal has, and how many its shelter takes. Exact if the animal is locked. */
+/**
+ * How many open applications an animal has, and how many its shelter takes. Exact if the animal is locked. `offset 0` keeps the planner
+ * from reading those that have ended too, and joining them.
+ */
 export async function countOfPet(db: Db, petId: bigint): Promise<{ open: number; max: number }> {
   const { rows } = await db.query<{ open: bigint; max: bigint }>({
     name: 'count-applications-of-pet',
-    text: `select (select count(*) from applications where pet_id = $1 and status = any($2::application_status[])) as open,
-      (select applications_max from pets join shelters on shelters.id = pets.shelter_id where pets.id = $1) as max`,
+    text: `select count(*) as open, (select applications_max from pets join shelters on shelters.id = pets.shelter_id where pets.id = $1) as max
+      from unnest($2::application_status[]) as wanted (status),
+        lateral (select from applications where pet_id = $1 and applications.status = wanted.status offset 0) as found`,
     values: [petId, openApplicationStatuses],
   });
   return { open: Number(rows[0]?.open ?? 0), max: Number(rows[0]?.max ?? 0) };

@@ -33,8 +33,17 @@ export function checkAnswers(questions: readonly Question[], given: Given = {}):
     } else if (!isEmpty(value)) found.set(id, { question: id, text, answer: value as Answer['answer'] });
   }
   rejectFaults(faults);
-  return [...found.values()];
+  const answers = [...found.values()];
+  const bytes = Buffer.byteLength(JSON.stringify(answers));
+  if (bytes > answersBytesMax)
+    rejectFaults([
+      `answers together take ${bytes.toLocaleString('en')} bytes with their questions; at most ${answersBytesMax.toLocaleString('en')} are stored. Shorten them.`,
+    ]);
+  return answers;
 }
+
+/** Of one application, as they are stored. The plan of a client bounds only how many applications are open. */
+const answersBytesMax = 65_536;
 
 /** Forms of browsers end lines with both. */
 const unified = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value);

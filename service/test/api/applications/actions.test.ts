@@ -97,6 +97,42 @@ describe('POST /v1/applications/{applicationId}/{action}', () => {
     expect(order.json).toMatchObject({ status: 'cancelled' });
   });
 
+  test('reopen is 409 while another one of the adopter for the animal is open', async () => {
+    const { id: petId } = await addPet(store, partner);
+    const first = await submit(store, partner, petId);
+    await decideAll(store, manager, first.id, 'decline');
+    const second = await submit(store, partner, petId);
+    const message = `Application ${second.id} of this adopter's e-mail address for Biscuit (id ${petId}) is still open. Decide on that one.`;
+    expect(await decide(store, manager, first.id, 'reopen')).toMatchObject(errorResponse(409, 'application_exists', message));
+    await decideAll(store, manager, second.id, 'withdraw');
+    expect(await decide(store, manager, first.id, 'reopen')).toMatchObject({ status: 200 });
+  });
+
+  test('accept and withdraw at the same moment, twenty times: one order or none, and one winner', async () => {
+    for (let i = 0; i < 20; i += 1) {
+      const { id, petId } = await applicationAfter();
+      const statuses = (await Promise.all(['accept', 'withdraw'].map((name) => decide(store, manager, id, name)))).map(
+        ({ status }) => status,
+      );
+      const { status } = await readApplication(store, partner, id);
+      // Accepted and then withdrawn is possible too: then both have succeeded, one after the other.
+      expect(status).toBe('withdrawn');
+      expect(statuses[1]).toBe(200);
+      expect(await petStatus({ petId } as ApplicationBody)).toBe('available');
+    }
+  });
+
+  test('accept of two applications for an animal at the same moment: one is accepted, the other is 409', async () => {
+    const { id: petId } = await addPet(store, partner);
+    const [one, two] = [
+      await submit(store, partner, petId),
+      await submit(store, partner, petId, { adopter: { name: 'Bob', email: 'bob@example.net' } }),
+    ];
+    const responses = await Promise.all([one, two].map(({ id }) => decide(store, manager, id, 'accept')));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.find(({ status }) => status === 409)?.json).toMatchObject({ code: 'pet_not_available' });
+  });
+
   test('a retry with the same Idempotency-Key gets the first response', async () => {
     const { id } = await applicationAfter();
     const headers = { 'idempotency-key': `accept ${id}`.replaceAll(' ', '-') };

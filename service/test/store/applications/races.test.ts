@@ -3,18 +3,19 @@
 import { afterAll, describe, test } from 'vitest';
 import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
 import { AppError } from '../../../src/platform/errors.ts';
+import { eraseApplicant } from '../../../src/store/applications/applicants.ts';
 import { withdrawByAdopter } from '../../../src/store/applications/applications.ts';
 import { rerunning } from '../../../src/store/applications/moved-meanwhile.ts';
 import { deleteUnconfirmedApplications } from '../../../src/store/applications/settling.ts';
 import { confirmByAdopter } from '../../../src/store/applications/submissions.ts';
 import { movePetToShelter } from '../../../src/store/shelters/moves.ts';
 import { act, adopterOf } from '../../adoption-steps.ts';
-import { outcomeOf, Races, type Round } from '../../application-races.ts';
+import { outcomeOf, poolSize, Races, type Round } from '../../application-races.ts';
 import { apply, decide } from '../../application-steps.ts';
 import { addShelter, createShelterKey } from '../../shelter-steps.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
 
-const store = await openTestStore({ env: { HOMEWARD_POOL_SIZE: '20', LOG_LEVEL: 'warn' } });
+const store = await openTestStore({ env: { HOMEWARD_POOL_SIZE: String(poolSize) } });
 const races = await Races.open(store);
 const { partner, manager } = races;
 const { db, catalogue } = store.dependencies;
@@ -55,6 +56,7 @@ const confirms = operates(({ applications: [id = 0] }) =>
 const adopterWithdraws = operates(({ applications: [id = 0] }) =>
   rerunning(catalogue).transaction((tx) => withdrawByAdopter(tx, BigInt(id))),
 );
+const erases = operates(({ applications: [id = 0] }) => eraseApplicant({ db, catalogue }, () => true, BigInt(id)));
 /** The oldest one, so that it does not delete those of other rounds. */
 const deletes = operates(() => deleteUnconfirmedApplications(db, 1));
 
@@ -87,6 +89,7 @@ describe('Staff accept an application', () => {
   test.each([
     ['the client withdraws it', decides('withdraw', 0, partner)],
     ['the adopter withdraws it', adopterWithdraws],
+    ['the adopter has their data erased from it', erases],
   ])('while %s: it is withdrawn, and its order cancelled if there was one', async (_, withdraws) => {
     await races.run({
       applications: [[]],
@@ -218,6 +221,17 @@ describe('An order is completed', () => {
 });
 
 describe('An adopter', () => {
+  test('who has their data erased while the order is completed has adopted the animal, or withdrawn', async () => {
+    await races.run({
+      applications: [['accept'], []],
+      contenders: [acts('complete'), erases],
+      isRight: ([complete = '', erase = ''], { applications }) =>
+        wins([complete, erase]) === 1 &&
+        isOneOf([complete, erase], '200', 'order_state_conflict', 'application_state_conflict') &&
+        `${applications}` === (complete === '200' ? 'completed,adopted' : 'withdrawn,submitted'),
+    });
+  });
+
   test('who applies twice at once has one application', async () => {
     await races.run({
       applications: [],

@@ -45,6 +45,15 @@ describe('checkAnswers', () => {
     ]);
   });
 
+  test('of more than 64 KiB in all is rejected, since they are stored', () => {
+    const many = Array.from({ length: 40 }, (_, i): Question => ({ ...about, id: `q${i}` }));
+    const given = Object.fromEntries(many.map(({ id }) => [id, '🐕'.repeat(1_000)]));
+    expect(messageOf(many, given)).toMatch(
+      /^answers together take 16\d,\d{3} bytes with their questions; at most 65,536 are stored\. Shorten them\.$/,
+    );
+    expect(checkAnswers(many.slice(0, 15), Object.fromEntries(Object.entries(given).slice(0, 15)))).toHaveLength(15);
+  });
+
   test('of no questions and no answers is empty', () => {
     expect([checkAnswers([], undefined), checkAnswers([], {}), checkAnswers([home, about], undefined)]).toEqual([[], [], []]);
   });
