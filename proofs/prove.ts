@@ -36,6 +36,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
   'wanted-application': async () => (await import('./wanted-animal/wanted-application.ts')).wantedApplication,
   expiry: async () => (await import('./expiry.ts')).expiry,
+  mail: async () => (await import('./mail/mail.ts')).mail,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,
   applicants: async () => (await import('./applicants.ts')).applicants,
   erasure: async () => (await import('./erasure.ts')).erasure,
