@@ -21,6 +21,7 @@ export const unusedOrigin = 'http://127.0.0.1:9';
 
 // Not derived from the table of scopes, which they check.
 const staffScopes: readonly Scope[] = ['store:manage', 'shelter:manage'];
+const applicationWriteScopes: readonly Scope[] = ['applications:write', 'orders:write'];
 const profileWriteScopes: readonly Scope[] = ['pets:write', 'store:manage', 'shelter:manage'];
 
 /** Every operation of the API, with its scope. If the API has other operations or scopes, a claim fails. */
@@ -60,6 +61,15 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'post /store/orders/{orderId}/complete': { scope: staffScopes, owned: true, allowed: 404 },
   'post /store/orders/{orderId}/cancel': { scope: 'orders:write', owned: true, allowed: 404 },
   'post /store/orders/{orderId}/return': { scope: staffScopes, owned: true, allowed: 404 },
+  'get /applications': { scope: 'orders:read', allowed: 200 },
+  'post /applications': { scope: applicationWriteScopes, body: { petId: 4711, adopter }, allowed: 404 },
+  'get /applications/{applicationId}': { scope: 'orders:read', owned: true, allowed: 404 },
+  'patch /applications/{applicationId}': { scope: staffScopes, owned: true, body: { note: 'Has a garden.' }, allowed: 404 },
+  'post /applications/{applicationId}/review': { scope: staffScopes, owned: true, allowed: 404 },
+  'post /applications/{applicationId}/accept': { scope: staffScopes, owned: true, allowed: 404 },
+  'post /applications/{applicationId}/decline': { scope: staffScopes, owned: true, body: {}, allowed: 404 },
+  'post /applications/{applicationId}/reopen': { scope: staffScopes, owned: true, allowed: 404 },
+  'post /applications/{applicationId}/withdraw': { scope: [...applicationWriteScopes, ...staffScopes], owned: true, allowed: 404 },
   'get /webhooks': { scope: 'webhooks:manage', allowed: 200 },
   'post /webhooks': { scope: 'webhooks:manage', body: { url: `${unusedOrigin}/hooks` }, allowed: 201 },
   'get /webhooks/{webhookId}': { scope: 'webhooks:manage', owned: true, allowed: 404 },

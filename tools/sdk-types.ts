@@ -8,7 +8,7 @@ import { temporaryFolder } from '../testkit/temporary-folder.ts';
 export const typesFile = 'sdk/src/api-types.gen.ts';
 
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly format?: string;
   readonly anyOf?: readonly object[];
   readonly oneOf?: readonly object[];
@@ -22,6 +22,7 @@ interface Document {
 }
 
 const int64Name = 'Int64';
+const int64Ref = { $ref: `#/components/schemas/${int64Name}` };
 
 if (import.meta.main) writeFileSync(typesFile, await sdkTypes(readFileSync('openapi.json', 'utf8')));
 
@@ -58,7 +59,9 @@ export async function sdkTypes(openapi: string): Promise<string> {
 function forTypes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { type, format, examples: _, ...rest } = value as Schema;
-  if (type === 'integer' && format === 'int64') return { $ref: `#/components/schemas/${int64Name}`, ...rest };
+  const isInt64 = format === 'int64' && [type].flat().includes('integer');
+  if (isInt64 && Array.isArray(type)) return { anyOf: [int64Ref, { type: 'null' }], ...rest };
+  if (isInt64) return { ...int64Ref, ...rest };
   const { anyOf, oneOf, ...others } = value as Schema;
   const isAboutPresence = [...(anyOf ?? []), ...(oneOf ?? [])].some((one) => 'required' in one && !('type' in one));
   return withoutReadOnly(isAboutPresence ? others : value);

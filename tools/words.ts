@@ -4,6 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 interface Coinage {
   readonly pattern: RegExp;
   readonly write: string;
+  /** Where the word is a term of the field: a line, or its file, that has this. */
+  readonly unless?: RegExp;
 }
 
 const coinages: readonly Coinage[] = [
@@ -11,7 +13,8 @@ const coinages: readonly Coinage[] = [
   { pattern: /\brenew\w*/i, write: 'invalidate, replace' },
   { pattern: /\b(short|long) way\b/i, write: 'fast path, fall through' },
   { pattern: /\blanes?\b/i, write: 'pipelined connection' },
-  { pattern: /\banswer\w*/i, write: 'response, respond, return' },
+  // People answer questions. A server responds.
+  { pattern: /\banswer\w*/i, write: 'response, respond, return', unless: /question|applica|adopter/i },
   { pattern: /\brefus(al|als|e|ed|es|ing)\b/i, write: 'error, reject' },
   { pattern: /\bvouch\w*|\bbeliev\w+/i, write: 'trust, valid' },
   { pattern: /\bstands? in\b|\bis to be (had|found)\b/i, write: 'is in, see, available' },
@@ -58,9 +61,9 @@ export function findCoinages(): string[] {
       .split('\n')
       .flatMap((line, index) => {
         const text = exceptions.reduce((rest, exception) => rest.replace(exception, ''), line);
-        return coinages.flatMap(({ pattern, write }) => {
+        return coinages.flatMap(({ pattern, write, unless }) => {
           const [found] = pattern.exec(text) ?? [];
-          return found ? [`${file}:${index + 1}: "${found}": write ${write}`] : [];
+          return found && !unless?.test(`${file} ${line}`) ? [`${file}:${index + 1}: "${found}": write ${write}`] : [];
         });
       }),
   );

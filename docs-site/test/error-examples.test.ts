@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { revokeApiKey, setSuspended } from '../../service/src/partners/clients/clients.ts';
 import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
 import { actAll, addPet, adopter, createManager, placeOrder } from '../../service/test/adoption-steps.ts';
+import { decideAll, submit } from '../../service/test/application-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
 import { publishAll } from '../../service/test/event-steps.ts';
 import { countLockWaits, holdLocks } from '../../service/test/lock-waits.ts';
@@ -161,6 +162,27 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     await actAll(at, key, id, 'approve', 'complete');
     return send('order_state_conflict', { at, key });
   },
+  application_state_conflict: async () => {
+    const { at, key } = await openStoreWithPets(1);
+    await submit(at, key, 1);
+    await decideAll(at, key, 1, 'decline');
+    return send('application_state_conflict', { at, key });
+  },
+  application_exists: async () => {
+    const { at, key } = await openStoreWithPets(1);
+    await submit(at, key, 1, { adopter });
+    return send('application_exists', { at, key });
+  },
+  applications_full: async () => {
+    const { at, key } = await openStoreWithPets(1);
+    for (let i = 1; i <= 100; i += 1) await submit(at, key, 1, { adopter: { name: 'Bob', email: `bob.${i}@example.org` } });
+    return send('applications_full', { at, key });
+  },
+  open_application_limit: async () => {
+    const { at, key } = await openStoreWithPets(6);
+    for (let petId = 1; petId <= 5; petId += 1) await submit(at, key, petId, { adopter });
+    return send('open_application_limit', { at, key });
+  },
   precondition_failed: () => send('precondition_failed', { key: manager }),
   client_suspended: async () => {
     const key = await store.createKey({ client: 'Happy Tails' });
@@ -298,6 +320,14 @@ async function sendOnSocket(code: ErrorCode): Promise<Rejection> {
   const unfinished = fields.findIndex((field) => field.startsWith('…'));
   const sent = fields.slice(0, unfinished < 0 ? undefined : unfinished).map((field) => `${field}\r\n`);
   return sendRaw(store.url, `${line} HTTP/1.1\r\n${sent.join('')}${unfinished < 0 ? `\r\n${body}` : ''}`);
+}
+
+/** A store with animals 1 to `count`, and a key of its staff. */
+async function openStoreWithPets(count: number): Promise<{ at: TestStore; key: TestKey }> {
+  const at = await openStore();
+  const key = await createManager(at);
+  for (let petId = 1; petId <= count; petId += 1) await addPet(at, key);
+  return { at, key };
 }
 
 /** A store that accepts photos, with animal 1. */

@@ -35,8 +35,13 @@ export const faults: Readonly<Record<string, Fault>> = {
     edits: [
       {
         file: 'partners/rate-limit/plans.ts',
-        from: 'business: { openOrders: 500, newCategoriesPerDay: 500,',
-        to: 'business: { openOrders: 999_999, newCategoriesPerDay: 999_999,',
+        from: 'openOrders: 500,',
+        to: 'openOrders: 999_999,',
+      },
+      {
+        file: 'partners/rate-limit/plans.ts',
+        from: 'newCategoriesPerDay: 500,',
+        to: 'newCategoriesPerDay: 999_999,',
       },
     ],
   },

@@ -11,7 +11,7 @@ type Callers = Readonly<Record<Name, Key>>;
 
 interface Row {
   readonly method: string;
-  /** {order} and {pet} are of the shelter. */
+  /** {order} and {pet} are of the shelter {shelter}. */
   readonly path: string;
   readonly body?: unknown;
   /** Done by the store before each call, so that the call is possible. */
@@ -49,6 +49,13 @@ const petRows: readonly Row[] = [
   { method: 'PUT', path: '/pets/{pet}/shelter', body: { shelterId: 1 }, statuses: statuses(403, 403, 403, 403, 200) },
 ];
 
+const shelterRows: readonly Row[] = [
+  { method: 'PATCH', path: '/shelters/{shelter}', body: { phone: null }, statuses: statuses(200, 403, 403, 403, 200) },
+  { method: 'PUT', path: '/shelters/{shelter}/questions', body: { questions: [] }, statuses: statuses(200, 403, 403, 403, 200) },
+];
+/** What only the shelter's staff and the store's may change. */
+const staffRows = [...petRows, ...shelterRows];
+
 export interface ShelterFindings {
   readonly cells: number;
   readonly rejected: number;
@@ -57,19 +64,20 @@ export interface ShelterFindings {
 }
 
 export async function callAcrossShelters(http: HttpClient, url: string, staff: Staff): Promise<ShelterFindings> {
-  const callers = await callersOf(staff, http, url);
+  const { callers, shelterId } = await callersOf(staff, http, url);
   const names = Object.keys(callers) as Name[];
   const found = { cells: 0, rejected: 0, wrong: [] as string[], wrongOnAnimals: [] as string[] };
-  for (const row of [...orderRows, ...petRows]) {
+  for (const row of [...orderRows, ...staffRows]) {
     for (const name of names) {
       const made = await makeOrder(http, url, callers, row.before ?? []);
-      const path = row.path.replace('{order}', String(made.id)).replace('{pet}', String(made.petId));
+      const ids: Record<string, unknown> = { order: made.id, pet: made.petId, shelter: shelterId };
+      const path = row.path.replace(/\{(\w+)\}/, (_, name) => String(ids[name]));
       const { status, text } = await http.send(url + path, { method: row.method, key: callers[name].key, body: row.body });
       found.cells += 1;
       if (row.statuses[name] >= 400) found.rejected += 1;
       const leaks = row.statuses[name] >= 400 && text.includes(adopterOf(made.petId).email);
       if (status === row.statuses[name] && !leaks) continue;
-      const list = petRows.includes(row) ? found.wrongOnAnimals : found.wrong;
+      const list = staffRows.includes(row) ? found.wrongOnAnimals : found.wrong;
       list.push(`${row.method} ${row.path} by ${name}: ${status}, not ${row.statuses[name]}${leaks ? ', with the adopter' : ''}`);
     }
   }
@@ -98,7 +106,7 @@ export async function readAcrossShelters(
   url: string,
   staff: Staff,
 ): Promise<{ leaks: readonly string[]; events: number; expected: number }> {
-  const callers = await callersOf(staff, http, url);
+  const { callers } = await callersOf(staff, http, url);
   const { 'its shelter': one, 'the other shelter': other, 'the partner': partner, 'a stranger': stranger } = callers;
   const endpoints = new Map<Key, number>();
   for (const key of [one, other, stranger]) endpoints.set(key, await addEndpoint(http, url, key));
@@ -124,7 +132,7 @@ export async function readAcrossShelters(
 }
 
 /** Each time new shelters and clients: no earlier order is theirs. */
-async function callersOf(staff: Staff, http: HttpClient, url: string): Promise<Callers> {
+async function callersOf(staff: Staff, http: HttpClient, url: string): Promise<{ callers: Callers; shelterId: bigint }> {
   rounds += 1;
   const keyOf = (client: string, scopes: readonly Scope[], shelterId: bigint | null = null) =>
     staff.createKey(`${client} ${rounds}`, generous, scopes, shelterId);
@@ -134,13 +142,15 @@ async function callersOf(staff: Staff, http: HttpClient, url: string): Promise<C
     if (status !== 201) throw new Error(`no shelter was added: ${text}`);
     return BigInt((JSON.parse(text) as { id: number }).id);
   };
-  return {
-    'its shelter': await keyOf('a shelter', [...defaultScopes, 'shelter:manage'], await addShelter()),
+  const shelterId = await addShelter();
+  const callers = {
+    'its shelter': await keyOf('a shelter', [...defaultScopes, 'shelter:manage'], shelterId),
     'the other shelter': await keyOf('another shelter', [...defaultScopes, 'shelter:manage'], await addShelter()),
     'the partner': await keyOf('a partner', defaultScopes),
     'a stranger': await keyOf('a stranger', defaultScopes),
     'the store': store,
   };
+  return { callers, shelterId };
 }
 let rounds = 0;
 

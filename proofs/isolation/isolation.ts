@@ -145,7 +145,12 @@ async function checkShelters(http: HttpClient, url: string, staff: Staff, progre
         { of: cells, more: `, ${rejected} of which must be rejected`, control: rejected > 0 },
       ),
     ),
-    caught(none("The same with animals: a shelter's key changes, removes and moves no animal of another", wrongOnAnimals)),
+    caught(
+      none(
+        "The same with animals and shelters: a shelter's key changes no other shelter, and changes, removes and moves none of its animals",
+        wrongOnAnimals,
+      ),
+    ),
     caught(
       none(
         'Events of orders that reached a key of another shelter: in the feed, with every filter, in streams, and queued for endpoints',

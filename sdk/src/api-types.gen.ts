@@ -735,6 +735,10 @@ export type Order = {
      * When the order expires, unless it is approved first.
      */
     expiresAt: string;
+    /**
+     * The application that it was placed for; null: it was placed without one.
+     */
+    applicationId: Int64 | null;
 };
 
 /**
@@ -762,6 +766,10 @@ export type OrderInEvent = {
      * When the order expires, unless it is approved first.
      */
     expiresAt: string;
+    /**
+     * The application that it was placed for; null: it was placed without one.
+     */
+    applicationId: Int64 | null;
 };
 
 /**
@@ -785,6 +793,223 @@ export type OrderEvent = {
     };
 };
 
+/**
+ * An answer, with the question as it was when the application was sent.
+ */
+export type Answer = {
+    /**
+     * The id of the question.
+     */
+    question: string;
+    /**
+     * The question as it was asked.
+     */
+    text: string;
+    /**
+     * What the adopter answered.
+     */
+    answer: boolean | string | Array<string>;
+};
+
+/**
+ * The status of the application. unconfirmed: The adopter has not confirmed the e-mail address yet. Staff do not see it, and after three days it is deleted. submitted: The application waits for the shelter's staff. reviewing: Staff are considering it. accepted: Staff have chosen this adopter: an approved order reserves the animal. completed: The adopter has adopted the animal. declined: Staff have declined it. withdrawn: The adopter, the client or staff have withdrawn it. closed: It has ended without a decision about the adopter; closedReason says why.
+ */
+export type ApplicationStatus = 'unconfirmed' | 'submitted' | 'reviewing' | 'accepted' | 'completed' | 'declined' | 'withdrawn' | 'closed';
+
+/**
+ * Visible only to the client that submitted the application, to the store, and to the shelter's staff.
+ */
+export type Applicant = {
+    /**
+     * The adopter's name.
+     */
+    name: string;
+    /**
+     * The adopter's e-mail address.
+     */
+    email: string;
+    /**
+     * The adopter's telephone number; null: none was given.
+     */
+    phone: string | null;
+};
+
+export type NewApplication = {
+    /**
+     * The animal that the adopter asks for.
+     */
+    petId: Int64;
+    /**
+     * Visible only to the client that submitted the application, to the store, and to the shelter's staff.
+     */
+    adopter: {
+        /**
+         * The adopter's name.
+         */
+        name: string;
+        /**
+         * The adopter's e-mail address.
+         */
+        email: string;
+        /**
+         * The adopter's telephone number.
+         */
+        phone?: string;
+    };
+    /**
+     * The adopter's answers by the ids of the questions: see GET /v1/shelters/{shelterId}/questions. An empty text or array is no answer.
+     */
+    answers?: {
+        [key: string]: string | boolean | Array<string>;
+    };
+    /**
+     * For staff who enter an application at the desk: the address needs no confirmation. Only keys that may decide on the animal's applications may set it to true.
+     */
+    confirmed?: boolean;
+};
+
+export type Application = {
+    /**
+     * Unique identifier assigned by the service.
+     */
+    id: Int64;
+    /**
+     * The animal that the adopter asks for.
+     */
+    petId: Int64;
+    /**
+     * The animal's shelter, or the one that decided if the animal was moved afterwards.
+     */
+    shelterId: Int64;
+    status: ApplicationStatus;
+    /**
+     * Why a closed application was closed; null: it is not closed. adopted: Another adopter has adopted the animal. unavailable: The animal is no longer up for adoption. cancelled: The adoption that had been agreed on was called off. unanswered: Nobody has answered for a long time.
+     */
+    closedReason: 'adopted' | 'unavailable' | 'cancelled' | 'unanswered' | null;
+    /**
+     * The last order that was placed for it; null: it was not accepted so far.
+     */
+    orderId: Int64 | null;
+    /**
+     * When it was sent.
+     */
+    createdAt: string;
+    /**
+     * When its status last changed.
+     */
+    updatedAt: string;
+    adopter: Applicant | null;
+    /**
+     * What the adopter has answered; null: the answers have been erased. Left out of lists.
+     */
+    answers?: Array<{
+        /**
+         * The id of the question.
+         */
+        question: string;
+        /**
+         * The question as it was asked.
+         */
+        text: string;
+        /**
+         * What the adopter answered.
+         */
+        answer: boolean | string | Array<string>;
+    }> | null;
+    /**
+     * What staff wrote to the adopter when they declined it; null: nothing.
+     */
+    message: string | null;
+    /**
+     * A note of staff; null: there is none. Only staff see it, others get no such field.
+     */
+    note?: string | null;
+    /**
+     * Messages that could not be delivered to the adopter: use the telephone. Only staff see it, when they read one application.
+     */
+    mailFailures?: Array<{
+        /**
+         * What the message was about.
+         */
+        kind: string;
+        /**
+         * The code that the mail server of the adopter returned.
+         */
+        code: string;
+    }>;
+    /**
+     * The page on which the adopter sees this application, can withdraw it and can have their data erased. Anyone who has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.
+     */
+    statusUrl?: string;
+};
+
+export type ApplicationNote = {
+    note: string | null;
+};
+
+export type ApplicationDecline = {
+    /**
+     * What the adopter is told.
+     */
+    message?: string;
+};
+
+/**
+ * An application without the adopter's data, which no event contains.
+ */
+export type ApplicationInEvent = {
+    /**
+     * Unique identifier assigned by the service.
+     */
+    id: Int64;
+    /**
+     * The animal that the adopter asks for.
+     */
+    petId: Int64;
+    /**
+     * The animal's shelter, or the one that decided if the animal was moved afterwards.
+     */
+    shelterId: Int64;
+    status: ApplicationStatus;
+    /**
+     * Why a closed application was closed; null: it is not closed. adopted: Another adopter has adopted the animal. unavailable: The animal is no longer up for adoption. cancelled: The adoption that had been agreed on was called off. unanswered: Nobody has answered for a long time.
+     */
+    closedReason: 'adopted' | 'unavailable' | 'cancelled' | 'unanswered' | null;
+    /**
+     * The last order that was placed for it; null: it was not accepted so far.
+     */
+    orderId: Int64 | null;
+    /**
+     * When it was sent.
+     */
+    createdAt: string;
+    /**
+     * When its status last changed.
+     */
+    updatedAt: string;
+};
+
+/**
+ * Sent to the client that submitted the application, to the store, and to the animal's shelter.
+ */
+export type ApplicationEvent = {
+    /**
+     * Unique identifier of the event. It is the same in the feed and in webhooks, so use it to detect duplicates.
+     */
+    id: string;
+    /**
+     * When the event happened.
+     */
+    createdAt: string;
+    /**
+     * What happened to the application.
+     */
+    type: 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased';
+    data: {
+        application: ApplicationInEvent;
+    };
+};
+
 export type NewWebhook = {
     /**
      * The URL that events are sent to: https, with a public address. It is stored in normalized form: the host in ASCII, other characters percent-encoded.
@@ -793,7 +1018,7 @@ export type NewWebhook = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
     /**
      * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
      */
@@ -816,7 +1041,7 @@ export type WebhookChanges = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
     /**
      * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
      */
@@ -850,7 +1075,7 @@ export type Webhook = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
     /**
      * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
      */
@@ -891,7 +1116,7 @@ export type WebhookWithSecret = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
     /**
      * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
      */
@@ -1228,7 +1453,7 @@ export type Facets = {
 /**
  * The error codes that existed when this version was generated.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'orders_by_application' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'application_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'orders_by_application' | 'open_order_limit' | 'application_state_conflict' | 'application_exists' | 'applications_full' | 'open_application_limit' | 'pet_has_open_order' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.
@@ -1973,7 +2198,7 @@ export type ListEventsData = {
         /**
          * Only events of this type.
          */
-        type?: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
+        type?: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased';
         /**
          * Only events of animals of these shelters, and of the orders for them. At most 100.
          */
@@ -1990,7 +2215,7 @@ export type ListEventsResponses = {
     /**
      * A page of events, or a stream of events.
      */
-    200: Array<PetEvent | OrderEvent>;
+    200: Array<PetEvent | OrderEvent | ApplicationEvent>;
 };
 
 export type ListEventsResponse = ListEventsResponses[keyof ListEventsResponses];
@@ -2178,6 +2403,242 @@ export type ReturnOrderResponses = {
 };
 
 export type ReturnOrderResponse = ReturnOrderResponses[keyof ReturnOrderResponses];
+
+export type ListApplicationsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Maximum number of applications returned.
+         */
+        limit?: number;
+        /**
+         * Where the page starts: taken from the Link header of the previous page. Use it with the same filters.
+         */
+        cursor?: string;
+        /**
+         * Only applications for this animal.
+         */
+        petId?: Int64;
+        /**
+         * Only applications to this shelter.
+         */
+        shelterId?: Int64;
+        /**
+         * Only applications with this status.
+         */
+        status?: 'unconfirmed' | 'submitted' | 'reviewing' | 'accepted' | 'completed' | 'declined' | 'withdrawn' | 'closed';
+    };
+    url: '/applications';
+};
+
+export type ListApplicationsResponses = {
+    /**
+     * A page of applications, without their answers.
+     */
+    200: Array<Application>;
+};
+
+export type ListApplicationsResponse = ListApplicationsResponses[keyof ListApplicationsResponses];
+
+export type SubmitApplicationData = {
+    body: NewApplication;
+    headers?: {
+        /**
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/applications';
+};
+
+export type SubmitApplicationResponses = {
+    /**
+     * The application.
+     */
+    201: Application;
+};
+
+export type SubmitApplicationResponse = SubmitApplicationResponses[keyof SubmitApplicationResponses];
+
+export type GetApplicationData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the application.
+         */
+        applicationId: Int64;
+    };
+    query?: never;
+    url: '/applications/{applicationId}';
+};
+
+export type GetApplicationResponses = {
+    /**
+     * The application.
+     */
+    200: Application;
+};
+
+export type GetApplicationResponse = GetApplicationResponses[keyof GetApplicationResponses];
+
+export type NoteApplicationData = {
+    body: ApplicationNote;
+    path: {
+        /**
+         * Identifier of the application.
+         */
+        applicationId: Int64;
+    };
+    query?: never;
+    url: '/applications/{applicationId}';
+};
+
+export type NoteApplicationResponses = {
+    /**
+     * The application.
+     */
+    200: Application;
+};
+
+export type NoteApplicationResponse = NoteApplicationResponses[keyof NoteApplicationResponses];
+
+export type ReviewApplicationData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the application.
+         */
+        applicationId: Int64;
+    };
+    query?: never;
+    url: '/applications/{applicationId}/review';
+};
+
+export type ReviewApplicationResponses = {
+    /**
+     * The updated application.
+     */
+    200: Application;
+};
+
+export type ReviewApplicationResponse = ReviewApplicationResponses[keyof ReviewApplicationResponses];
+
+export type AcceptApplicationData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the application.
+         */
+        applicationId: Int64;
+    };
+    query?: never;
+    url: '/applications/{applicationId}/accept';
+};
+
+export type AcceptApplicationResponses = {
+    /**
+     * The updated application.
+     */
+    200: Application;
+};
+
+export type AcceptApplicationResponse = AcceptApplicationResponses[keyof AcceptApplicationResponses];
+
+export type DeclineApplicationData = {
+    body: ApplicationDecline;
+    headers?: {
+        /**
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the application.
+         */
+        applicationId: Int64;
+    };
+    query?: never;
+    url: '/applications/{applicationId}/decline';
+};
+
+export type DeclineApplicationResponses = {
+    /**
+     * The updated application.
+     */
+    200: Application;
+};
+
+export type DeclineApplicationResponse = DeclineApplicationResponses[keyof DeclineApplicationResponses];
+
+export type ReopenApplicationData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the application.
+         */
+        applicationId: Int64;
+    };
+    query?: never;
+    url: '/applications/{applicationId}/reopen';
+};
+
+export type ReopenApplicationResponses = {
+    /**
+     * The updated application.
+     */
+    200: Application;
+};
+
+export type ReopenApplicationResponse = ReopenApplicationResponses[keyof ReopenApplicationResponses];
+
+export type WithdrawApplicationData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the application.
+         */
+        applicationId: Int64;
+    };
+    query?: never;
+    url: '/applications/{applicationId}/withdraw';
+};
+
+export type WithdrawApplicationResponses = {
+    /**
+     * The updated application.
+     */
+    200: Application;
+};
+
+export type WithdrawApplicationResponse = WithdrawApplicationResponses[keyof WithdrawApplicationResponses];
 
 export type ListWebhooksData = {
     body?: never;
@@ -2462,4 +2923,4 @@ export type GetUsageResponses = {
 
 export type GetUsageResponse = GetUsageResponses[keyof GetUsageResponses];
 
-export type ApiUrl = '/pets' | '/pets/{petId}' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/shelters/{shelterId}/questions' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';
+export type ApiUrl = '/pets' | '/pets/{petId}' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/shelters/{shelterId}/questions' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/applications' | '/applications/{applicationId}' | '/applications/{applicationId}/review' | '/applications/{applicationId}/accept' | '/applications/{applicationId}/decline' | '/applications/{applicationId}/reopen' | '/applications/{applicationId}/withdraw' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';

@@ -1,11 +1,11 @@
-import type { ListEventsData, OrderEvent, PetEvent } from './api-types.gen.ts';
+import type { ApplicationEvent, ListEventsData, OrderEvent, PetEvent } from './api-types.gen.ts';
 import { backoffMs, sleep } from './backoff.ts';
 import { ConnectionError, HomewardError, isRetryable } from './errors.ts';
 import { parseJson } from './json.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 /** A change, with the cursor to resume from after you have handled it. */
-export type FeedEvent = (PetEvent | OrderEvent) & { readonly cursor: string };
+export type FeedEvent = (PetEvent | OrderEvent | ApplicationEvent) & { readonly cursor: string };
 
 type Filters = Omit<NonNullable<ListEventsData['query']>, 'cursor' | 'limit'>;
 
@@ -35,7 +35,7 @@ export async function* followFeed(transport: Transport, { cursor, signal, ...fil
         signal?.throwIfAborted();
         failures = 0;
         at = id ?? at;
-        if (data) yield { ...(parseJson(data) as PetEvent | OrderEvent), cursor: at ?? '' };
+        if (data) yield { ...(parseJson(data) as FeedEvent), cursor: at ?? '' };
       }
     } catch (error) {
       signal?.throwIfAborted();

@@ -1,5 +1,10 @@
 export type {
   Adopter,
+  Applicant,
+  Application,
+  ApplicationEvent,
+  ApplicationInEvent,
+  ApplicationStatus,
   Category,
   Delivery,
   DeliveryAttempt,
@@ -9,6 +14,7 @@ export type {
   Facets,
   Int64,
   NewAdopter,
+  NewApplication,
   NewOrder,
   NewPet,
   NewShelter,

@@ -1,10 +1,14 @@
 import type {
+  Application,
+  ApplicationDecline,
+  ApplicationEvent,
   Category,
   Delivery,
   DeliveryWithAttempts,
   Facets,
   GetUsageData,
   Int64,
+  ListApplicationsData,
   ListCategoriesData,
   ListDeliveriesData,
   ListEventsData,
@@ -14,6 +18,7 @@ import type {
   ListPetsData,
   ListSheltersData,
   ListWebhooksData,
+  NewApplication,
   NewOrder,
   NewPet,
   NewShelter,
@@ -56,6 +61,10 @@ interface ChangeOptions extends CallOptions {
   readonly ifMatch?: string;
 }
 
+interface DeclineOptions extends WriteOptions {
+  readonly message?: string;
+}
+
 /** How many photos a store accepts from a client at once, and how long it lets each take. */
 const uploadsMax = 2;
 const uploadTimeoutMs = 600_000;
@@ -73,6 +82,7 @@ export function createStore(options: StoreOptions = {}) {
     shelters: sheltersOf(transport),
     listings: listingsOf(transport),
     categories: categoriesOf(transport),
+    applications: applicationsOf(transport),
     orders: ordersOf(transport),
     events: eventsOf(transport),
     webhooks: webhooksOf(transport),
@@ -213,6 +223,38 @@ function categoriesOf(transport: Transport) {
   };
 }
 
+function applicationsOf(transport: Transport) {
+  const one = (id: Int64) => ({ url: '/applications/{applicationId}', path: { applicationId: id } }) as const;
+  const act = (
+    action: 'review' | 'accept' | 'decline' | 'reopen' | 'withdraw',
+    id: Int64,
+    options: WriteOptions | undefined,
+    body?: ApplicationDecline,
+  ) => post<Application>(transport, { ...one(id), url: `/applications/{applicationId}/${action}`, body }, options);
+  return {
+    /** Without their answers. */
+    list: (query?: ListApplicationsData['query'], options?: CallOptions): Listing<Application> =>
+      createListing(transport, { url: '/applications', query, options }),
+    get: (id: Int64, options?: CallOptions) => request<Application>(transport, { ...one(id), options }),
+    /** Asks for an animal for an adopter. The animal stays available: others may ask too, and staff choose. */
+    submit: (application: NewApplication, options?: WriteOptions) =>
+      post<Application>(transport, { url: '/applications', body: application }, options),
+    /** If staff have accepted it, its order is cancelled. */
+    withdraw: (id: Int64, options?: WriteOptions) => act('withdraw', id, options),
+    /** For keys of the store, and of the animal's shelter, like everything below. */
+    review: (id: Int64, options?: WriteOptions) => act('review', id, options),
+    /** Chooses this adopter: an approved order reserves the animal. */
+    accept: (id: Int64, options?: WriteOptions) => act('accept', id, options),
+    /** The adopter is told the message. */
+    decline: (id: Int64, { message, ...options }: DeclineOptions = {}) =>
+      act('decline', id, options, { ...(message !== undefined && { message }) }),
+    reopen: (id: Int64, options?: WriteOptions) => act('reopen', id, options),
+    /** Sets the note of staff. Null removes it. */
+    note: (id: Int64, note: string | null, options?: CallOptions) =>
+      request<Application>(transport, { method: 'PATCH', ...one(id), body: { note }, options }),
+  };
+}
+
 function ordersOf(transport: Transport) {
   const act = (action: 'approve' | 'complete' | 'cancel' | 'return', id: Int64, options: WriteOptions | undefined) =>
     post<Order>(transport, { url: `/store/orders/{orderId}/${action}`, path: { orderId: id } }, options);
@@ -236,7 +278,7 @@ function eventsOf(transport: Transport) {
     /** Every change as it happens; resumes after a lost connection. */
     follow: (options: FollowOptions = {}): AsyncIterable<FeedEvent> => followFeed(transport, options),
     /** One page of the feed. Its cursor is always set: pass it to read what comes next. */
-    page: (query?: ListEventsData['query'], options?: CallOptions): Promise<Page<PetEvent | OrderEvent>> =>
+    page: (query?: ListEventsData['query'], options?: CallOptions): Promise<Page<PetEvent | OrderEvent | ApplicationEvent>> =>
       readPage(transport, { url: '/events', query, options }),
   };
 }

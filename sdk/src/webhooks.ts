@@ -1,4 +1,4 @@
-import type { OrderEvent, PetEvent } from './api-types.gen.ts';
+import type { ApplicationEvent, OrderEvent, PetEvent } from './api-types.gen.ts';
 import { parseJson } from './json.ts';
 
 /** What `POST /webhooks/{webhookId}/test` sends. */
@@ -9,7 +9,7 @@ interface TestEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export type WebhookEvent = PetEvent | OrderEvent | TestEvent;
+export type WebhookEvent = PetEvent | OrderEvent | ApplicationEvent | TestEvent;
 
 /** The request was not sent by the store, or its timestamp is too old or too new. Respond with 401, and do nothing else. */
 export class WebhookError extends Error {

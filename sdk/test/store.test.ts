@@ -123,6 +123,27 @@ describe('animals and orders', () => {
     expect((await all(store.categories.list())).find((one) => one.id === 79)).toBeUndefined();
   });
 
+  test('applications for an animal, from submitting them to the choice of staff', async () => {
+    const [store, shelter] = [await partner(), await staff()];
+    const { id: petId } = await store.pets.add({ name: 'Biscuit', categoryId: 1 });
+    const submit = (name: string) => store.applications.submit({ petId, adopter: { name, email: `${name}@example.org` } });
+    const [ada, bob, eve] = [await submit('ada'), await submit('bob'), await submit('eve')];
+    expect(await shelter.applications.note(bob.id, 'Has a garden.')).toMatchObject({ note: 'Has a garden.' });
+    expect(await shelter.applications.note(bob.id, null)).toMatchObject({ note: null });
+    const declined = await shelter.applications.decline(ada.id, { message: 'Needs a garden.' });
+    expect(declined).toMatchObject({ status: 'declined', message: 'Needs a garden.' });
+    expect((await shelter.applications.reopen(ada.id)).status).toBe('reviewing');
+    expect((await shelter.applications.decline(ada.id)).message).toBeNull();
+    expect((await shelter.applications.review(bob.id)).status).toBe('reviewing');
+    const { orderId } = await shelter.applications.accept(bob.id);
+    expect(await store.orders.get(orderId ?? 0)).toMatchObject({ status: 'approved', applicationId: bob.id });
+    expect((await store.applications.withdraw(bob.id)).status).toBe('withdrawn');
+    expect(await all(store.applications.list({ petId, status: 'submitted' }))).toMatchObject([{ id: eve.id }]);
+    expect(await store.applications.get(eve.id)).toEqual(eve);
+    expect((await shelter.applications.accept(eve.id, { idempotencyKey: 'choice' })).orderId).not.toBe(orderId);
+    expect((await shelter.applications.accept(eve.id, { idempotencyKey: 'choice' })).status).toBe('accepted');
+  });
+
   test('a retry with the same idempotency key takes effect once; two calls without one take effect twice', async () => {
     const store = await partner();
     const pet = { name: 'Twice', categoryId: 78 };

@@ -24,6 +24,8 @@ create table applications (
   status application_status not null,
   -- Whether its adopter is told by e-mail.
   is_mailed boolean not null,
+  -- Whether its adopter has confirmed the address. Staff may enter an application without that.
+  is_confirmed boolean not null default false,
   closed_reason text,
   adopter_name text,
   adopter_email text,

@@ -18,7 +18,6 @@ import { countUsage } from './partners/usage/usage-hook.ts';
 import { usageRoutes } from './partners/usage/usage-routes.ts';
 import { usageSchemas } from './partners/usage/usage-schemas.ts';
 import { UsageTally } from './partners/usage/usage-tally.ts';
-import { retryLater } from './platform/errors.ts';
 import { trustsProxies } from './platform/http/addresses.ts';
 import { createSocketErrorSender, handleClientErrors, ignoreExpectations, rejectTunnels } from './platform/http/client-errors.ts';
 import { addConditionalResponses } from './platform/http/conditional-responses.ts';
@@ -44,10 +43,13 @@ import { describeRequests, traceRequests } from './platform/http/traced-requests
 import type { Api } from './platform/http/type-provider.ts';
 import { rejectUnknownQuery } from './platform/http/unknown-query.ts';
 import { createValidatorCompiler } from './platform/http/validation.ts';
+import { openJournal } from './platform/journal/journal.ts';
+import { eraseApplicant } from './store/applications/applicants.ts';
 import { applicationRoutes } from './store/applications/application-routes.ts';
 import { applicationSchemas } from './store/applications/application-schemas.ts';
 import { pageActs } from './store/applications/page-acts.ts';
 import { applicationPages } from './store/applications/page-routes.ts';
+import { pageUrl } from './store/applications/page-tokens.ts';
 import { settleApplications } from './store/applications/settling.ts';
 import { categoryRoutes } from './store/categories/category-routes.ts';
 import { categorySchemas } from './store/categories/category-schemas.ts';
@@ -105,11 +107,6 @@ const sharedSchemas = [
   ...listingSchemas,
 ];
 
-/** Stands for the erasure of an applicant, which is not part of this yet. */
-const eraseNothing = async () => {
-  throw retryLater('Applicants can’t be erased yet.');
-};
-
 /** Assembles the API from its parts. */
 export async function createApp(
   dependencies: Dependencies,
@@ -125,6 +122,7 @@ export async function createApp(
   const usageWriter = createUsageWriter(db, usage, log);
   const observe = allOf([requestLogger(log), countUsage(usage, clock), requests && ((finished) => requests.observe(finished))]);
   const photoStore = openPhotoStore(config.photos);
+  const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });
   let draining = false;
   const fastPath = new FastPath({
     ...parts,
@@ -200,7 +198,7 @@ export async function createApp(
   addSdkRoutes(app);
   addPhotoFiles(app, photoStore);
   await applicationPages(app, {
-    acts: pageActs(db, catalogue, eraseNothing),
+    acts: pageActs(db, catalogue, (id) => eraseApplicant({ db, catalogue }, journal, id)),
     tokens: pageTokens,
     admit: (address) => admitAddress(limiter, address),
     config,
@@ -235,7 +233,12 @@ export async function createApp(
         readQuota: (clientId) => getQuota(db, clientId),
       });
       orderRoutes(api, { db, catalogue, settleApplications, config });
-      applicationRoutes(api, { db, catalogue, statusUrlOf: undefined, config: { ...config, mails: false } });
+      applicationRoutes(api, {
+        db,
+        catalogue,
+        statusUrlOf: (id) => pageUrl(config.publicUrl, pageTokens, id),
+        config: { ...config, mails: config.mail !== undefined },
+      });
       webhookRoutes(api, { db, config });
       deliveryRoutes(api, { db });
       usageRoutes(api, { db, clock, readPhotoStorage: ({ clientId, bounds }) => readPhotoStorage(db, clientId, bounds) });

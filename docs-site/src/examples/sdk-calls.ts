@@ -8,6 +8,8 @@ export interface SdkCall {
   /** How the result is read, if it is not what the function returns. */
   readonly read?: 'page of list' | 'page';
   readonly comment?: string;
+  /** The function takes this field of the body instead of the body. */
+  readonly field?: string;
 }
 
 /** How the SDK calls each operation. */
@@ -35,7 +37,7 @@ const sdkCalls: Readonly<Record<string, SdkCall>> = {
   updatePhoto: { call: 'pets.photos.update', result: 'photo' },
   removePhoto: { call: 'pets.photos.remove' },
   listCategories: { call: 'categories.list', result: 'categories', read: 'page of list' },
-  putCategory: { call: 'categories.name', result: 'category' },
+  putCategory: { call: 'categories.name', result: 'category', field: 'name' },
   removeCategory: { call: 'categories.remove' },
   listEvents: { call: 'events.page', result: 'events', read: 'page', comment: 'To get events as they happen: store.events.follow().' },
   listOrders: { call: 'orders.list', result: 'orders', read: 'page of list' },
@@ -45,6 +47,15 @@ const sdkCalls: Readonly<Record<string, SdkCall>> = {
   completeOrder: { call: 'orders.complete', result: 'order' },
   cancelOrder: { call: 'orders.cancel', result: 'order' },
   returnOrder: { call: 'orders.return', result: 'order' },
+  listApplications: { call: 'applications.list', result: 'applications', read: 'page of list' },
+  submitApplication: { call: 'applications.submit', result: 'application' },
+  getApplication: { call: 'applications.get', result: 'application' },
+  noteApplication: { call: 'applications.note', result: 'application', field: 'note' },
+  reviewApplication: { call: 'applications.review', result: 'application' },
+  acceptApplication: { call: 'applications.accept', result: 'application' },
+  declineApplication: { call: 'applications.decline', result: 'application' },
+  reopenApplication: { call: 'applications.reopen', result: 'application' },
+  withdrawApplication: { call: 'applications.withdraw', result: 'application' },
   listWebhooks: { call: 'webhooks.list', result: 'webhooks', read: 'page of list' },
   createWebhook: { call: 'webhooks.add', result: 'webhook' },
   getWebhook: { call: 'webhooks.get', result: 'webhook' },

@@ -11,10 +11,11 @@ export function typescriptOf(request: ExampleRequest): string {
 }
 
 function simpleCall(sdkCall: SdkCall, request: ExampleRequest): string {
-  const { call, method } = sdkCall;
+  const { call, method, field } = sdkCall;
   const first = method ? `${call}(${Object.values(request.parameters).join(', ')}).${method}` : call;
   const start = `${declaration(sdkCall)}await store.${first}(`;
-  return `${start}${argumentsOf(method ? { ...request, parameters: {} } : request, start.length)});`;
+  const body = field === undefined ? request.body : (request.body as Record<string, unknown>)[field];
+  return `${start}${argumentsOf({ ...request, body, ...(method && { parameters: {} }) }, start.length)});`;
 }
 
 /** On one line if it fits, otherwise with a line for each call. */
@@ -32,11 +33,9 @@ function declaration({ result, read }: SdkCall): string {
 }
 
 /** The path's parameters, then the query or the body. */
-function argumentsOf({ operationId, parameters, query, body, file }: ExampleRequest, column: number): string {
+function argumentsOf({ parameters, query, body, file }: ExampleRequest, column: number): string {
   if (file !== undefined) return [...Object.values(parameters), `await openAsBlob('${file}')`].join(', ');
-  // The only call that takes a field of the body instead of the body.
-  const sent =
-    operationId === 'putCategory' ? (body as { name: string }).name : (body ?? (Object.keys(query).length > 0 ? query : undefined));
+  const sent = body ?? (Object.keys(query).length > 0 ? query : undefined);
   const values = [...Object.values(parameters), ...(sent === undefined ? [] : [sent])];
   return values.map((value) => literal(value, typescriptSyntax, { column: column + 2 })).join(', ');
 }

@@ -1,6 +1,6 @@
 // What happens in a small store over a week. Every operation of the API is called once by a shown step.
 
-import { eraseOrderAndApplicant } from '../../../service/src/store/applications/applicants.ts';
+import { eraseApplicant, eraseOrderAndApplicant } from '../../../service/src/store/applications/applicants.ts';
 import { expireDueOrders } from '../../../service/src/store/orders/orders.ts';
 import { addPet } from '../../../service/test/adoption-steps.ts';
 import { executeAsOwner } from '../../../service/test/databases.ts';
@@ -8,7 +8,7 @@ import { publishAll } from '../../../service/test/event-steps.ts';
 import { processAll } from '../../../service/test/photo-steps.ts';
 import { minutesAgo, recordUsage } from '../../../service/test/usage-steps.ts';
 import { deliverAll } from './deliveries.ts';
-import { placeOrder, type World } from './world.ts';
+import { completeOrder, placeOrder, submitApplication, type World } from './world.ts';
 
 /** A call that the reference shows. */
 export interface ShownStep {
@@ -202,9 +202,38 @@ export const scenario: readonly Step[] = [
     },
   },
   {
+    at: '2026-11-22T10:10:31.482Z',
+    operationId: 'submitApplication',
+    body: { petId: 2, adopter: { name: 'Noor Haddad', email: 'noor@example.org', phone: '+43 1 555 01 42' } },
+  },
+  { at: '2026-11-22T10:12:05.917Z', prepare: (world) => submitApplication(world, 2, { name: 'Kim Larsen', email: 'kim@example.org' }) },
+  { at: '2026-11-22T10:14:48.260Z', prepare: (world) => submitApplication(world, 2, { name: 'Sam Okoye', email: 'sam@example.org' }) },
+  { at: '2026-11-22T10:20:16.733Z', operationId: 'listApplications', by: 'staff', query: { petId: 2, limit: 2 } },
+  { at: '2026-11-22T10:21:02.108Z', operationId: 'reviewApplication', by: 'staff', parameters: { applicationId: 1 } },
+  {
+    at: '2026-11-22T10:24:39.571Z',
+    operationId: 'noteApplication',
+    by: 'staff',
+    parameters: { applicationId: 1 },
+    body: { note: 'Called: has a garden, works from home.' },
+  },
+  { at: '2026-11-22T10:25:11.046Z', operationId: 'getApplication', parameters: { applicationId: 1 } },
+  {
+    at: '2026-11-22T10:26:50.395Z',
+    operationId: 'declineApplication',
+    by: 'staff',
+    parameters: { applicationId: 2 },
+    body: { message: 'Zoe needs a home without cats.' },
+  },
+  { at: '2026-11-22T10:31:27.840Z', operationId: 'reopenApplication', by: 'staff', parameters: { applicationId: 2 } },
+  { at: '2026-11-22T10:40:03.664Z', operationId: 'withdrawApplication', parameters: { applicationId: 3 } },
+  { at: '2026-11-22T10:45:58.219Z', operationId: 'acceptApplication', by: 'staff', parameters: { applicationId: 1 } },
+  { at: '2026-11-22T11:02:14.903Z', prepare: (world) => completeOrder(world, 4) },
+  {
     at: '2026-11-22T11:15:48.637Z',
     prepare: async ({ store }) => {
       await eraseOrderAndApplicant(store.dependencies.db, () => true, 2n);
+      await eraseApplicant(store.dependencies, () => true, 3n);
       await publishAll(store);
     },
   },

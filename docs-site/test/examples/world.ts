@@ -29,3 +29,13 @@ export async function placeOrder({ store, partner }: World, petId: number, adopt
   const { status, text } = await store.call('POST', '/v1/store/orders', { key: partner.key, body: { petId, adopter } });
   if (status !== 201) throw new Error(`no order was placed: ${text}`);
 }
+
+export async function submitApplication({ store, partner }: World, petId: number, adopter: { name: string; email: string }): Promise<void> {
+  const { status, text } = await store.call('POST', '/v1/applications', { key: partner.key, body: { petId, adopter } });
+  if (status !== 201) throw new Error(`no application was submitted: ${text}`);
+}
+
+export async function completeOrder({ store, staff }: World, orderId: number): Promise<void> {
+  const { status, text } = await store.call('POST', `/v1/store/orders/${orderId}/complete`, { key: staff.key });
+  if (status !== 200) throw new Error(`the order was not completed: ${text}`);
+}

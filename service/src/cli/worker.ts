@@ -22,8 +22,8 @@ import { deleteOldResponses } from '../partners/idempotency/idempotency-queries.
 import { rotateUsagePartitions } from '../partners/usage/usage.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { openJournal } from '../platform/journal/journal.ts';
-import { remindShelters } from '../store/applications/application-mail.ts';
 import { eraseCompletedWith, eraseOldApplicants } from '../store/applications/applicants.ts';
+import { remindShelters } from '../store/applications/application-mail.ts';
 import { closeUnanswered, deleteUnconfirmedApplications, settleLeftApplications } from '../store/applications/settling.ts';
 import { makeHistoryPartitions } from '../store/history/history.ts';
 import { countWords } from '../store/listings/words.ts';

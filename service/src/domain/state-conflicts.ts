@@ -21,10 +21,11 @@ export function explainConflict(what: string, status: string, action: string, st
 }
 
 function nextSteps(status: string, { actionsFrom, doneWord }: States): string {
-  const [first, ...others] = actionsFrom(status);
-  if (!first) return 'No further action is possible.';
-  if (others.length === 0) return `It can only be ${doneWord(first)}.`;
-  const list = [first, ...others].join(' or ');
+  const actions = actionsFrom(status);
+  const [first] = actions;
+  if (first === undefined) return 'No further action is possible.';
+  if (actions.length === 1) return `It can only be ${doneWord(first)}.`;
+  const list = [actions.slice(0, -1).join(', '), actions.at(-1)].join(' or ');
   return `${list[0]?.toUpperCase()}${list.slice(1)} it.`;
 }
 

@@ -118,7 +118,7 @@ export const errorCodes = {
     fix: 'Use a key that has the scope or belongs to the shelter named in the message.',
     request: 'PATCH /v1/pets/1\n\n{"name":"Biscuit II"}',
     message:
-      'This operation needs the scope store:manage or shelter:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
+      'This operation needs the scope store:manage or shelter:manage; this key has pets:read, pets:write, orders:read, orders:write, applications:write, webhooks:manage.',
   },
   client_suspended: {
     status: 403,
@@ -241,7 +241,7 @@ export const errorCodes = {
     cause: "The application's current status does not allow this action.",
     fix: 'Read the application again. The message says what can be done with it.',
     request: 'POST /v1/applications/1/accept',
-    message: "Application 1 is already declined, so it can't be accepted. It can only be reopened.",
+    message: "Application 1 is declined, so it can't be accepted yet. It can only be reopened.",
   },
   application_exists: {
     status: 409,
@@ -531,7 +531,8 @@ export function internalError(cause: unknown): AppError {
 export function show(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large or too precise';
   const text = typeof value === 'bigint' ? String(value) : printableJson(JSON.stringify(value, bigintAsText) ?? 'nothing');
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  // Not half of a character.
+  return text.length > 60 ? `${text.slice(0, 60).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
 const bigintAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

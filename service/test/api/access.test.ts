@@ -1,12 +1,13 @@
-// Who may do what: every scope, bound to a shelter or not, on animals of its shelter and of another, and on orders for them.
+// Who may do what: every scope, bound to a shelter or not, on animals of its shelter and of another, and on orders and applications for them.
 import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/scopes.ts';
 import { actAll, addPet, placeOrder } from '../adoption-steps.ts';
+import { decideAll, submit } from '../application-steps.ts';
 import { addShelter, createShelterKey } from '../shelter-steps.ts';
 import { openTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 // Written out, and not derived from the table of scopes: a change of the table must fail here.
-const ofPartners: readonly Scope[] = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
+const ofPartners: readonly Scope[] = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage'];
 const scopeSets: ReadonlyArray<readonly Scope[]> = [
   [],
   ...[...ofPartners, 'shelter:manage' as const, 'store:manage' as const].map((scope) => [scope]),
@@ -75,8 +76,31 @@ function expectedOnOrder(action: (typeof actions)[number] | 'read', key: Key, pl
   return isManaged || action === 'cancel' ? 409 : 403;
 }
 
+/** The applications are withdrawn, so an action that is allowed is 409, unless it is a note. */
+const applicationActions = ['review', 'accept', 'decline', 'reopen', 'withdraw'] as const;
+
+function expectedOnApplication(
+  action: (typeof applicationActions)[number] | 'read' | 'note',
+  key: Key,
+  place: Place,
+  owner: Owner,
+): number {
+  const isStaffs = action !== 'read' && action !== 'withdraw';
+  const staffScopes: readonly Scope[] = ['store:manage', 'shelter:manage'];
+  const writeScopes: readonly Scope[] = ['applications:write', 'orders:write'];
+  const needed = action === 'read' ? ['orders:read' as const] : isStaffs ? staffScopes : [...writeScopes, ...staffScopes];
+  if (!needed.some((scope) => key.scopes.includes(scope))) return 403;
+  const isManaged = isAllowed(change, key, place);
+  if (!isManaged && owner === 'another client') return 404;
+  if (action === 'read') return 200;
+  const isAllowedHere = isManaged || (!isStaffs && writeScopes.some((scope) => key.scopes.includes(scope)));
+  if (!isAllowedHere) return 403;
+  return action === 'note' ? 200 : 409;
+}
+
 const pets = new Map<Place, number>();
 const orders = new Map<string, number>();
+const applications = new Map<string, number>();
 
 const store = await openTestStore();
 const [shelter, other] = [await addShelter(store), await addShelter(store)];
@@ -93,6 +117,9 @@ for (const place of places) {
     const { id } = await placeOrder(store, owners[owner], pet.id);
     await actAll(store, owners[owner], id, 'cancel');
     orders.set(`${place} ${owner}`, id);
+    const application = await submit(store, owners[owner], pet.id);
+    await decideAll(store, owners[owner], application.id, 'withdraw');
+    applications.set(`${place} ${owner}`, application.id);
   }
 }
 const entries: Array<[Key, TestKey]> = [];
@@ -155,6 +182,25 @@ const cellsOfOrders = (key: Key): Cell[] =>
     ),
   );
 
+const cellsOfApplications = (key: Key): Cell[] =>
+  places.flatMap((place) =>
+    (['its client', 'another client'] as const).flatMap((owner) =>
+      (['read', 'note', ...applicationActions] as const).map((action) => {
+        const path = `/v1/applications/${applications.get(`${place} ${owner}`)}`;
+        const isAct = action !== 'read' && action !== 'note';
+        const body = action === 'note' ? { note: 'Has a garden.' } : action === 'decline' ? {} : undefined;
+        const method = action === 'read' ? 'GET' : isAct ? 'POST' : 'PATCH';
+        return {
+          key,
+          operation: `${action} an application of ${owner}`,
+          place,
+          expected: expectedOnApplication(action, key, place, owner),
+          call: [method, isAct ? `${path}/${action}` : path, { key: keyText(key), ...(body && { body }) }],
+        };
+      }),
+    ),
+  );
+
 async function findWrong(cells: readonly Cell[]): Promise<string[]> {
   const wrong: string[] = [];
   for (const { operation, place, expected, call } of cells) {
@@ -177,6 +223,13 @@ describe('A key', () => {
   test.each(keys.map((key) => [nameOf(key), key] as const))('%s may see, cancel and decide on these orders only', async (_, key) => {
     expect(await findWrong(cellsOfOrders(key))).toEqual([]);
   });
+
+  test.each(keys.map((key) => [nameOf(key), key] as const))(
+    '%s may see, withdraw and decide on these applications only',
+    async (_, key) => {
+      expect(await findWrong(cellsOfApplications(key))).toEqual([]);
+    },
+  );
 });
 
 describe('The 403 for an animal of another shelter', () => {
@@ -184,6 +237,8 @@ describe('The 403 for an animal of another shelter', () => {
   const key = keys.find(({ scopes }) => scopes.join() === scopesOfStaff.join()) as Key;
   const path = (place: Place) => `/v1/pets/${pets.get(place)}`;
   const order = () => `/v1/store/orders/${orders.get('another shelter its client')}`;
+
+  const application = () => `/v1/applications/${applications.get('another shelter its client')}`;
 
   type Request = readonly [method: string, path: string, body: object | undefined];
   test.each<readonly [string, string, string, () => Request]>([
@@ -196,7 +251,8 @@ describe('The 403 for an animal of another shelter', () => {
       'pets:write or shelter:manage',
       () => ['DELETE', `${path('another shelter')}/photos/1`, undefined],
     ],
-    ['an order', 'decide on its orders', 'shelter:manage', () => ['POST', `${order()}/approve`, undefined]],
+    ['an order', 'decide on its orders and applications', 'shelter:manage', () => ['POST', `${order()}/approve`, undefined]],
+    ['an application', 'decide on its orders and applications', 'shelter:manage', () => ['POST', `${application()}/accept`, undefined]],
   ])('of %s has the same words and the same header', async (_, intention, scopes, call) => {
     const [method, target, body] = call();
     const response = await store.call<{ message: string }>(method, target, { key: keyText(key), ...(body && { body }) });

@@ -23,6 +23,7 @@ const requests: Readonly<Record<string, () => Promise<{ readonly body: unknown; 
   createShelter: async () => ({ body: { name: 'Danube Shelter' } }),
   putCategory: async () => ({ body: { name: 'Dogs' }, id: 4_711 }),
   placeOrder: async () => ({ body: { petId: (await addPet(store, key)).id, adopter } }),
+  submitApplication: async () => ({ body: { petId: (await addPet(store, key)).id, adopter } }),
   createWebhook: async () => ({ body: { url: 'https://example.org/hooks' } }),
 };
 
@@ -53,8 +54,8 @@ describe('A 201', () => {
     },
   );
 
-  test('leads to the created animal, order or endpoint', async () => {
-    for (const name of ['createPet', 'placeOrder', 'createWebhook']) {
+  test('leads to the created animal, order, application or endpoint', async () => {
+    for (const name of ['createPet', 'placeOrder', 'submitApplication', 'createWebhook']) {
       const { path = '' } = operations.find(({ operationId }) => operationId === name) ?? {};
       const { body } = (await requests[name]?.()) ?? {};
       const { headers, json } = await store.call<{ id: number }>('POST', `/v1${path}`, { key: key.key, body });

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
+import { submit } from '../application-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { publishAll } from '../event-steps.ts';
 import { addDescribed, addShelter } from '../listing-steps.ts';
@@ -14,7 +15,9 @@ const key = await createManager(store);
 const shelterId = await addShelter(store, { latitude: 48.2, longitude: 16.4 });
 for (let i = 0; i < 2; i += 1) {
   await addDescribed(store, key, { name: 'Rex', categoryId: 10 + i, shelterId });
-  await placeOrder(store, key, (await addPet(store, key)).id);
+  const { id: petId } = await addPet(store, key);
+  await placeOrder(store, key, petId);
+  await submit(store, key, petId);
   const body = { url: `https://example.org/${i}`, types: ['pet.created'] };
   webhookId = (await store.call<{ id: number }>('POST', '/v1/webhooks', { key: key.key, body })).json.id;
 }
@@ -29,6 +32,7 @@ const queries: Readonly<Record<string, readonly string[]>> = {
   listCategories: [''],
   listEvents: [''],
   listOrders: [''],
+  listApplications: [''],
   listWebhooks: [''],
   listDeliveries: [''],
 };

@@ -86,6 +86,15 @@ describe('GET /openapi.json', () => {
       completeOrder: 'POST /store/orders/{orderId}/complete',
       cancelOrder: 'POST /store/orders/{orderId}/cancel',
       returnOrder: 'POST /store/orders/{orderId}/return',
+      listApplications: 'GET /applications',
+      submitApplication: 'POST /applications',
+      getApplication: 'GET /applications/{applicationId}',
+      noteApplication: 'PATCH /applications/{applicationId}',
+      reviewApplication: 'POST /applications/{applicationId}/review',
+      acceptApplication: 'POST /applications/{applicationId}/accept',
+      declineApplication: 'POST /applications/{applicationId}/decline',
+      reopenApplication: 'POST /applications/{applicationId}/reopen',
+      withdrawApplication: 'POST /applications/{applicationId}/withdraw',
       listWebhooks: 'GET /webhooks',
       createWebhook: 'POST /webhooks',
       getWebhook: 'GET /webhooks/{webhookId}',
@@ -104,7 +113,7 @@ describe('GET /openapi.json', () => {
     expect(Object.keys(document.webhooks)).toEqual([...eventTypes]);
     expect(document.webhooks['pet.status_changed']?.post.operationId).toBe('petStatusChanged');
     for (const [type, { post }] of Object.entries(document.webhooks)) {
-      const name = type.startsWith('pet.') ? 'PetEvent' : 'OrderEvent';
+      const name = `${type[0]?.toUpperCase()}${type.slice(1, type.indexOf('.'))}Event`;
       expect(post.requestBody.content['application/json'].schema.allOf).toEqual([
         { $ref: `#/components/schemas/${name}` },
         { properties: { type: { const: type } } },
@@ -144,6 +153,15 @@ describe('GET /openapi.json', () => {
         'removePhoto',
         'removeCategory',
         'listEvents',
+        'listApplications',
+        'submitApplication',
+        'getApplication',
+        'noteApplication',
+        'reviewApplication',
+        'acceptApplication',
+        'declineApplication',
+        'reopenApplication',
+        'withdrawApplication',
         'listWebhooks',
         'createWebhook',
         'getWebhook',
@@ -189,6 +207,9 @@ describe('GET /openapi.json', () => {
       placeOrder: 'orders:write',
       cancelOrder: 'orders:write',
       approveOrder: 'store:manage or shelter:manage',
+      submitApplication: 'applications:write or orders:write',
+      withdrawApplication: 'applications:write or orders:write or store:manage or shelter:manage',
+      acceptApplication: 'store:manage or shelter:manage',
       createWebhook: 'webhooks:manage',
     });
   });
@@ -243,7 +264,7 @@ describe('GET /openapi.json', () => {
 
   test('offers Idempotency-Key on every POST', () => {
     const posts = [...operations.values()].filter(({ at }) => at.startsWith('POST '));
-    expect(posts).toHaveLength(12);
+    expect(posts).toHaveLength(18);
     for (const { operationId } of posts)
       expect(parameters(operationId)).toMatchObject({ 'idempotency-key': { in: 'header', required: false } });
   });
@@ -278,9 +299,9 @@ describe('GET /openapi.json', () => {
     expect(Object.keys(examples)).toEqual(expect.arrayContaining(['invalid_json', 'idempotency_in_progress']));
   });
 
-  test('is below 400 kB in the repository, and below 220 kB as served', () => {
-    expect(Buffer.byteLength(committed)).toBeLessThan(400_000);
-    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(220_000);
+  test('is below 430 kB in the repository, and below 250 kB as served', () => {
+    expect(Buffer.byteLength(committed)).toBeLessThan(430_000);
+    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(250_000);
   });
 
   test('needs no key and has no limit', async () => {

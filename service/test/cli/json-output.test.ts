@@ -7,7 +7,7 @@ const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const key = expect.stringMatching(/^hw_live_[0-9A-Za-z]{38}$/);
 const hint = expect.stringMatching(/^hw_live_[0-9A-Za-z]{3}…[0-9A-Za-z]{4}$/);
 const usual = { suspendedAt: null, createdAt: instant };
-const allButManage = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
+const allButManage = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage'];
 
 const env: Record<string, string> = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
 

@@ -88,7 +88,14 @@ describe('A planted final status', () => {
   test("has its adopter's data erased after the period for orders without an adoption", async () => {
     const { eraseOldAdopters } = await planted('store/orders/adopters.ts');
     const retention = { adopterDays: 90, adoptionDays: undefined };
-    const erase = () => eraseOldAdopters(store.dependencies.db, () => true, retention, 100, async () => 0);
+    const erase = () =>
+      eraseOldAdopters(
+        store.dependencies.db,
+        () => true,
+        retention,
+        100,
+        async () => 0,
+      );
     expect(await erase()).toBe(0);
     await store.write(`update orders set updated_at = now() - interval '91 days' where id = ${order.id}`);
     expect(await erase()).toBe(1);

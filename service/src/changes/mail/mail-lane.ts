@@ -127,7 +127,7 @@ export class MailLane {
     if (!message) return this.#end(claim, 'dropped');
     const composed = await composeMessage(message, { from, language, id: claim.id, createdAt: claim.createdAt });
     if (!composed) return this.#end(claim, 'failed', badAddress);
-    if (!(await this.#mayBeSent(claim, message.to.address))) return this.#end(claim, 'dropped');
+    if (!(await this.#mayBeSent(claim, message))) return this.#end(claim, 'dropped');
     try {
       await this.#exchange(session, claim, composed);
     } catch (error) {
@@ -139,8 +139,8 @@ export class MailLane {
     await this.#end(claim, 'sent');
   }
 
-  async #mayBeSent(claim: MailClaim, address: string): Promise<boolean> {
-    const countsAs = this.#parts.kinds[claim.kind]?.countsAs ?? 'nothing';
+  async #mayBeSent(claim: MailClaim, { to: { address }, isUnconfirmed }: MailMessage): Promise<boolean> {
+    const countsAs = isUnconfirmed ? 'confirmation' : (this.#parts.kinds[claim.kind]?.countsAs ?? 'nothing');
     if (countsAs === 'nothing' || claim.isCounted) return true;
     const isConfirmation = countsAs === 'confirmation';
     return countMail(this.#parts.db, claim, { address: hashAddress(this.#addressKey, address), isConfirmation, max: addressBounds });

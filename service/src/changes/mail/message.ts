@@ -11,6 +11,8 @@ export interface MailMessage {
   readonly replyTo?: MailAddress | undefined;
   readonly subject: string;
   readonly text: string;
+  /** Its owner has never confirmed the address, so the message counts as one that asks for it. */
+  readonly isUnconfirmed?: boolean;
 }
 
 interface Sending {

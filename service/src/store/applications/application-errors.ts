@@ -13,7 +13,7 @@ export const applicationNotFound = (id: string) =>
 export function requireAnimal(pet: Pet | undefined, petId: bigint): asserts pet is Pet {
   if (!pet) throw petNotFound(String(petId));
   if (closedBy[pet.status]) {
-    throw new AppError('pet_not_available', `${named(pet)} is ${pet.status}. Only for an available or pending animal can be applied.`);
+    throw new AppError('pet_not_available', `${named(pet)} is ${pet.status}. Adopters can apply only for an available or pending animal.`);
   }
 }
 
@@ -27,13 +27,9 @@ export const decidedElsewhere = (pet: Pet, { id, status }: Application) =>
     `Application ${id} is ${status}, and ${named(pet)} belongs to another shelter since then, so it can't be reopened. The adopter can apply again.`,
   );
 
-/** Undefined: which one it is, is not known. */
-export const applicationExists = (pet: Pet | undefined, id: bigint | undefined, cause?: unknown) =>
-  new AppError(
-    'application_exists',
-    `${id === undefined ? 'An application' : `Application ${id}`} of this adopter's e-mail address${pet ? ` for ${named(pet)}` : ''} is still open. Withdraw it before you submit another.`,
-    { cause },
-  );
+/** `next` is what can be done about it. */
+export const applicationExists = (pet: Pet, id: bigint, next: string) =>
+  new AppError('application_exists', `Application ${id} of this adopter's e-mail address for ${named(pet)} is still open. ${next}`);
 
 export const applicationsFull = (pet: Pet, { open, max }: { open: number; max: number }) =>
   new AppError(

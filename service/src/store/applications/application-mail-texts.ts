@@ -15,7 +15,8 @@ export interface MailTexts {
   readonly accepted: MailText;
   /** `{message}` is what staff wrote. Its paragraph is left out if they wrote nothing. */
   readonly declined: MailText;
-  readonly closed: Readonly<Record<ClosedReason, MailText>>;
+  /** It was withdrawn by someone else than the adopter, or closed. */
+  readonly closed: Readonly<Record<'withdrawn' | ClosedReason, MailText>>;
   readonly shelter: {
     readonly subject: Plural;
     readonly submitted: Plural;
@@ -74,6 +75,14 @@ const en: MailTexts = {
     ],
   },
   closed: {
+    withdrawn: {
+      subject: 'Your application for {pet} was withdrawn',
+      paragraphs: [
+        'Your application for {pet} was withdrawn, so {shelter} no longer considers it. If you did not expect that, please contact {shelter}.',
+        `${apply} This page shows your application, and you can have your data erased there:`,
+        '{url}',
+      ],
+    },
     adopted: {
       subject: '{pet} has found a home',
       paragraphs: [

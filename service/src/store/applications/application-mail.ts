@@ -1,7 +1,7 @@
 import type { MailKind, ReadMail } from '../../changes/mail/mail-lane.ts';
-import { awaitMailInFlight, cancelMail, findMailFailures, type MailFailure, queueMail } from '../../changes/mail/mail-queue.ts';
+import { awaitMailInFlight, cancelMail, findMailFailures, type QueuedMail, queueMail } from '../../changes/mail/mail-queue.ts';
 import type { MailMessage } from '../../changes/mail/message.ts';
-import type { ApplicationStatus } from '../../domain/application-states.ts';
+import type { ApplicationParty, ApplicationStatus } from '../../domain/application-states.ts';
 import type { Language } from '../../platform/config.ts';
 import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { mailTexts } from './application-mail-texts.ts';
@@ -20,7 +20,7 @@ const adopterMail = {
   received: { countsAs: 'message', statuses: ['submitted', 'reviewing'] },
   accepted: { countsAs: 'nothing', statuses: ['accepted'] },
   declined: { countsAs: 'nothing', statuses: ['declined'] },
-  closed: { countsAs: 'message', statuses: ['closed'] },
+  closed: { countsAs: 'message', statuses: ['closed', 'withdrawn'] },
 } as const satisfies Record<string, AdopterMail>;
 
 export type AdopterMailKind = keyof typeof adopterMail;
@@ -41,16 +41,36 @@ const countMax = 1_000;
 const oldestMax = 10;
 const pageSizeMax = 500;
 
-/** Tells the adopters of these applications, those who are told by e-mail. */
-export const tellAdopters = (
-  tx: Transaction,
-  kind: AdopterMailKind,
-  applications: ReadonlyArray<Pick<Application, 'id' | 'isMailed'>>,
-): Promise<void> => queueMail(tx, ...applications.filter(({ isMailed }) => isMailed).map(({ id }) => ({ kind, subjectId: id })));
+/** What an adopter is told when the application gets this status; undefined: nothing. */
+const toldAfter: Readonly<Record<ApplicationStatus, AdopterMailKind | undefined>> = {
+  unconfirmed: 'confirm',
+  submitted: 'received',
+  reviewing: undefined,
+  accepted: 'accepted',
+  completed: undefined,
+  declined: 'declined',
+  withdrawn: 'closed',
+  closed: 'closed',
+};
 
-/** Tells a shelter that applications wait for it: at most once an hour. The last statement of its transaction. */
-export const tellShelter = (tx: Transaction, shelterId: bigint): Promise<void> =>
-  queueMail(tx, { kind: shelterKind, subjectId: shelterId, isSingle: true, dueInSeconds: shelterDelaySeconds });
+/** Tells of applications that have just got their status, as the last statement of their transaction. `by`: who did it. */
+export async function tellOfStatus(tx: Transaction, applications: readonly Application[], by: ApplicationParty): Promise<void> {
+  const mail = applications.filter(({ isMailed }) => isMailed).flatMap((application) => mailOf(application, by));
+  if (mail.length > 0) await queueMail(tx, ...mail);
+}
+
+function mailOf({ id, shelterId, status }: Application, by: ApplicationParty): QueuedMail[] {
+  const kind = status === 'withdrawn' && by === 'adopter' ? undefined : toldAfter[status];
+  return [...(kind ? [{ kind, subjectId: id }] : []), ...(status === 'submitted' ? [toShelter(shelterId)] : [])];
+}
+
+/** Tells a shelter that applications wait for it: at most once an hour. */
+const toShelter = (shelterId: bigint): QueuedMail => ({
+  kind: shelterKind,
+  subjectId: shelterId,
+  isSingle: true,
+  dueInSeconds: shelterDelaySeconds,
+});
 
 /** For an erasure: nothing more is sent to the adopters of these applications, and failures are forgotten. */
 export const cancelAdopterMail = (tx: Transaction, ids: readonly bigint[]): Promise<void> =>
@@ -61,9 +81,11 @@ export async function awaitAdopterMail(db: Db, ids: readonly bigint[]): Promise<
   if (ids.length > 0) await awaitMailInFlight(db, { kinds: adopterKinds, subjectIds: ids });
 }
 
-/** Messages to adopters that could not be delivered. Adopters' data: for staff. */
-export const findAdopterMailFailures = (db: Db, ids: readonly bigint[]): Promise<MailFailure[]> =>
-  findMailFailures(db, { kinds: adopterKinds, subjectIds: ids });
+/** Messages to an adopter that could not be delivered, with the codes of the mail server. Adopters' data: for staff. */
+export async function findUndelivered(db: Db, id: bigint): Promise<Array<{ kind: string; code: string }>> {
+  const failures = await findMailFailures(db, { kinds: adopterKinds, subjectIds: [id] });
+  return failures.map(({ kind, failure }) => ({ kind, code: failure }));
+}
 
 export interface MailLinks {
   /** The adopter's page. */

@@ -9,6 +9,7 @@ import {
 } from '../../domain/application-states.ts';
 import type { Transaction } from '../../platform/db/handles.ts';
 import { applicationEventJson } from './application-json.ts';
+import { tellOfStatus } from './application-mail.ts';
 import type { Application } from './application-schemas.ts';
 import { insertApplicationTransitions, moveApplications } from './transition-queries.ts';
 
@@ -58,6 +59,7 @@ async function record(
     applications.map(({ id, orderId, status }) => ({ id, orderId, from: statusBefore(id), to: status, why })),
   );
   await recordEvents(tx, ...applications.map((application) => applicationEvent(confirmed(application.status), application)));
+  await tellOfStatus(tx, applications, party.by);
 }
 
 /** An event about an application. It never contains the adopter, since receivers may log and store events anywhere. */

@@ -21,6 +21,7 @@ import type { Catalogue } from '../list-cache/catalogue.ts';
 import { RushGate } from '../pets/rush-gate.ts';
 import { applicationNotFound } from './application-errors.ts';
 import { applicationJson, withStatusUrl } from './application-json.ts';
+import { findUndelivered } from './application-mail.ts';
 import { selectApplications } from './application-queries.ts';
 import {
   type Application,
@@ -38,8 +39,8 @@ interface Parts {
   readonly db: Transactor;
   /** Accepting one, and withdrawing an accepted one, changes the status of the animal. */
   readonly catalogue: Catalogue;
-  /** The adopter's page; undefined: there is none. */
-  readonly statusUrlOf: ((id: bigint) => string) | undefined;
+  /** The adopter's page; undefined: the store doesn't know its own URL. */
+  readonly statusUrlOf: (id: bigint) => string | undefined;
   readonly config: Pick<Config, 'orderExpirySeconds'> & { readonly mails: boolean };
 }
 
@@ -59,7 +60,7 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     headers: status === 201 ? { location: `${path}/${application.id}` } : {},
     applicationId: application.id,
   });
-  /** Undefined: the caller does not get the adopter's page, or there is none. */
+  /** Undefined: the caller does not get the adopter's page. */
   const urlsFor = (request: FastifyRequest, { clientId }: Pick<Application, 'clientId'>) => {
     const caller = callerOf(request);
     return caller.clientId === clientId && hasOne(caller.scopes, applicationWriteScopes) ? statusUrlOf : undefined;
@@ -134,7 +135,8 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     }),
     async (request, reply) => {
       const application = await getApplication(db, callerOf(request), readApplicationId(request.params.applicationId));
-      return sendJson(reply, jsonWithUrl(application, request));
+      const mailFailures = isStaffOf(callerOf(request), application) ? await findUndelivered(db, application.id) : [];
+      return sendJson(reply, jsonWithUrl({ ...application, mailFailures }, request));
     },
   );
 

@@ -7,6 +7,8 @@ import { EmailText } from '../../platform/http/email-text.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { Int64, Int64OrNull, PlainName, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
 
+import { AnswerSchema, GivenAnswersSchema } from '../questions/answer-schemas.ts';
+
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 
 export const ApplicationStatusSchema = StringEnum(applicationStatuses, {
@@ -43,6 +45,7 @@ export const NewApplicationSchema = closedBody(
     {
       petId: Int64({ description: 'The animal that the adopter asks for.', examples: [1] }),
       adopter: NewApplicantSchema,
+      answers: Type.Optional(GivenAnswersSchema),
       confirmed: Type.Optional(
         Type.Boolean({
           description:
@@ -60,28 +63,22 @@ const ApplicantSchema = Type.Object(
   {
     name: Type.String({ description: "The adopter's name.", examples: [ada.name] }),
     email: Type.String({ description: "The adopter's e-mail address.", examples: [ada.email] }),
-    phone: Type.Union([Type.String({ description: "The adopter's telephone number.", examples: [ada.phone] }), Type.Null()]),
+    phone: Type.Union([Type.String(), Type.Null()], {
+      description: "The adopter's telephone number; null: none was given.",
+      examples: [ada.phone],
+    }),
   },
   { $id: 'Applicant', description: visibleTo, examples: [ada] },
 );
-
-const AnswerSchema = Type.Object({
-  question: Type.String({ description: 'The id of the question.', examples: ['garden'] }),
-  text: Type.String({ description: 'The question as it was asked.', examples: ['Do you have a garden?'] }),
-  answer: Type.Union([Type.String(), Type.Boolean(), Type.Array(Type.String())]),
-});
 
 const inEvents = {
   id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
   petId: Int64({ description: 'The animal that the adopter asks for.', examples: [1] }),
   shelterId: Int64({ description: "The animal's shelter, or the one that decided if the animal was moved afterwards.", examples: [1] }),
   status: Ref(ApplicationStatusSchema),
-  closedReason: Type.Union([
-    StringEnum(closedReasonNames, {
-      description: `Why a closed application was closed. ${closedReasonNames.map((name) => `${name}: ${closedReasons[name].meaning}`).join(' ')}`,
-    }),
-    Type.Null({ description: 'It is not closed.' }),
-  ]),
+  closedReason: Type.Union([StringEnum(closedReasonNames), Type.Null()], {
+    description: `Why a closed application was closed; null: it is not closed. ${closedReasonNames.map((name) => `${name}: ${closedReasons[name].meaning}`).join(' ')}`,
+  }),
   orderId: Int64OrNull({ description: 'The last order that was placed for it; null: it was not accepted so far.', examples: [1] }),
   createdAt: Time('When it was sent.'),
   updatedAt: Time('When its status last changed.'),
@@ -92,19 +89,34 @@ export const ApplicationSchema = Type.Object(
     ...inEvents,
     adopter: Type.Union([Ref(ApplicantSchema), Type.Null({ description: "The adopter's data has been erased." })]),
     answers: Type.Optional(
-      Type.Union([Type.Array(AnswerSchema, { description: 'Left out of lists.' }), Type.Null({ description: 'They have been erased.' })]),
+      Type.Union([Type.Array(AnswerSchema), Type.Null()], {
+        description: 'What the adopter has answered; null: the answers have been erased. Left out of lists.',
+      }),
     ),
-    message: Type.Union([
-      Type.String({ description: 'What staff wrote to the adopter when they declined it.' }),
-      Type.Null({ description: 'Nothing.' }),
-    ]),
+    message: Type.Union([Type.String(), Type.Null()], {
+      description: 'What staff wrote to the adopter when they declined it; null: nothing.',
+    }),
     note: Type.Optional(
-      Type.Union([Type.String({ description: 'A note of staff. Only staff see it.' }), Type.Null({ description: 'There is none.' })]),
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'A note of staff; null: there is none. Only staff see it, others get no such field.',
+      }),
+    ),
+    mailFailures: Type.Optional(
+      Type.Array(
+        Type.Object({
+          kind: Type.String({ description: 'What the message was about.', examples: ['accepted'] }),
+          code: Type.String({ description: 'The code that the mail server of the adopter returned.', examples: ['550 5.1.1'] }),
+        }),
+        {
+          description:
+            'Messages that could not be delivered to the adopter: use the telephone. Only staff see it, when they read one application.',
+        },
+      ),
     ),
     statusUrl: Type.Optional(
       Type.String({
         description:
-          'The page on which the adopter sees this application, can withdraw it and can have their data erased. Whoever has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.',
+          'The page on which the adopter sees this application, can withdraw it and can have their data erased. Anyone who has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.',
       }),
     ),
   },
@@ -113,11 +125,13 @@ export const ApplicationSchema = Type.Object(
 type ApplicationJson = Static<typeof ApplicationSchema>;
 
 /** An application as it is stored. */
-export interface Application extends Omit<ApplicationJson, 'note' | 'statusUrl' | 'answers'> {
+export interface Application extends Omit<ApplicationJson, 'note' | 'mailFailures' | 'statusUrl' | 'answers'> {
   readonly clientId: bigint;
   readonly note: string | null;
   /** Null: erased. Undefined: not read. */
   readonly answers?: ApplicationJson['answers'];
+  /** Undefined: not read. */
+  readonly mailFailures?: ApplicationJson['mailFailures'];
   /** Whether its adopter is told by e-mail. */
   readonly isMailed: boolean;
 }
@@ -153,6 +167,7 @@ export const DeclineSchema = closedBody(
 );
 
 export const applicationSchemas = [
+  AnswerSchema,
   ApplicationStatusSchema,
   ApplicantSchema,
   NewApplicationSchema,

@@ -13,19 +13,34 @@ import { hasOne } from '../../domain/scopes.ts';
 import { managedOrders, visibilityOf } from '../../domain/visibility.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
-import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
 import { lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
-import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable, requireAnimal } from './application-errors.ts';
+import {
+  applicationExists,
+  applicationNotFound,
+  applicationsFull,
+  decidedElsewhere,
+  notAvailable,
+  requireAnimal,
+} from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { addReopened, lockSubmissions } from './count-queries.ts';
 import { MovedMeanwhile } from './moved-meanwhile.ts';
-import { type ApplicationParts, findParts, lockApplication, lockOpenApplications, updateNote } from './transition-queries.ts';
+import {
+  type ApplicationParts,
+  countOfPet,
+  findOpenOfAdopter,
+  findParts,
+  lockApplication,
+  lockOpenApplications,
+  updateNote,
+} from './transition-queries.ts';
 
 /** The errors of the operations, for the documents. */
 export const applicationErrors = {
@@ -34,7 +49,14 @@ export const applicationErrors = {
   note: ['application_not_found', 'application_state_conflict'],
   act: ['application_not_found', 'application_state_conflict'],
   accept: ['application_not_found', 'application_state_conflict', 'pet_not_found', 'pet_not_available'],
-  reopen: ['application_not_found', 'application_state_conflict', 'pet_not_found', 'application_exists', 'pet_not_available'],
+  reopen: [
+    'application_not_found',
+    'application_state_conflict',
+    'pet_not_found',
+    'pet_not_available',
+    'application_exists',
+    'applications_full',
+  ],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
 /** Whose applications an actor sees. */
@@ -98,16 +120,25 @@ export async function actOnApplication(
     const order = await placeApprovedOrder(tx, orderOf(application), actor, { expiresInSeconds: act.orderExpirySeconds });
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
   }
-  if (name === 'reopen') {
-    requireAnimal(pet, seen.petId);
-    if (locked?.shelterId !== application.shelterId) throw decidedElsewhere(pet, application);
-  }
-  try {
-    return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
-  } catch (error) {
-    if (name === 'reopen' && violates(error, 'applications_one_open')) throw applicationExists(pet, undefined, error);
-    throw error;
-  }
+  if (name === 'reopen') await requireRoomAgain(tx, application, locked);
+  return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message })), answers };
+}
+
+/** Throws unless an application that has ended may be open again. The animal is locked, so what is counted stays so. */
+async function requireRoomAgain(
+  tx: Transaction,
+  application: Application,
+  locked: { readonly pet: Pet; readonly shelterId: bigint } | undefined,
+): Promise<void> {
+  const { id, petId, clientId } = application;
+  const pet = locked?.pet;
+  requireAnimal(pet, petId);
+  if (locked?.shelterId !== application.shelterId) throw decidedElsewhere(pet, application);
+  const address = (await findParts(tx, id))?.address;
+  const another = address ? (await findOpenOfAdopter(tx, { clientId, address, petId })).forPet : null;
+  if (another !== null) throw applicationExists(pet, another, 'Decide on that one.');
+  const counts = await countOfPet(tx, petId);
+  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
 }
 
 /** The adopter withdraws an application on its page, or an operator for the adopter. */
@@ -203,6 +234,6 @@ const conflict = ({ id, status }: Pick<Application, 'id' | 'status'>, name: Appl
   new AppError(
     'application_state_conflict',
     status === unconfirmed
-      ? `Application ${id} is unconfirmed: nobody sees it before the adopter has confirmed it, and otherwise it is deleted after three days.`
+      ? `Application ${id} is unconfirmed, so it can't be ${applicationActions[name].done} yet. It is deleted unless the adopter confirms it within three days.`
       : explainConflict(id, status, name),
   );

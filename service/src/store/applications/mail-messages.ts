@@ -5,25 +5,24 @@ import type { MailedApplication, MailedShelter, ShelterTold } from './mail-queri
 
 type AdopterMailKind = 'confirm' | 'received' | 'accepted' | 'declined' | 'closed';
 
-/** Undefined: a closed application without a reason, which there is not. */
 export function adopterMessage(
   texts: MailTexts,
   kind: AdopterMailKind,
-  { adopterName, adopterEmail, petName, message, closedReason, shelter }: MailedApplication,
+  { adopterName, adopterEmail, petName, message, closedReason, isConfirmed, shelter }: MailedApplication,
   url: string,
-): MailMessage | undefined {
-  const text = kind === 'closed' ? closedReason && texts.closed[closedReason] : texts[kind];
-  if (!text) return undefined;
+): MailMessage {
+  const text = kind === 'closed' ? texts.closed[closedReason ?? 'withdrawn'] : texts[kind];
   const values = { pet: nameInText(petName), shelter: shelter.name, name: nameInText(adopterName), message: quoted(message ?? ''), url };
   // Whoever fills in the form with another's address writes that person nothing: not even a name.
-  const isConfirmed = kind !== 'confirm';
-  const greeting = isConfirmed && values.name ? texts.greeting.byName : texts.greeting.withoutName;
+  const isAsked = kind === 'confirm';
+  const greeting = !isAsked && values.name ? texts.greeting.byName : texts.greeting.withoutName;
   const paragraphs = text.paragraphs.filter((paragraph) => message || !paragraph.includes('{message}'));
   return {
-    to: { address: adopterEmail, name: isConfirmed ? adopterName : undefined },
+    to: { address: adopterEmail, name: isAsked ? undefined : adopterName },
     replyTo: shelter.email === null ? undefined : { address: shelter.email, name: shelter.name },
     subject: fill(text.subject, values),
     text: `${[...[greeting, ...paragraphs].map((part) => fill(part, values)), contactOf(texts, shelter), texts.footer].join('\n\n')}\n`,
+    isUnconfirmed: !isConfirmed,
   };
 }
 

@@ -9,6 +9,8 @@ export interface MailedApplication {
   readonly petName: string;
   readonly adopterName: string;
   readonly adopterEmail: string;
+  /** Whether its owner has confirmed the address. */
+  readonly isConfirmed: boolean;
   readonly shelter: MailedShelter;
 }
 
@@ -28,7 +30,7 @@ export async function findMailedApplication(db: Db, id: bigint): Promise<MailedA
   const { rows } = await db.query<MailedApplication>({
     name: 'mailed-application',
     text: `select applications.status, closed_reason as "closedReason", message, pets.name as "petName", adopter_name as "adopterName",
-        adopter_email as "adopterEmail", ${shelterJson} as shelter
+        adopter_email as "adopterEmail", is_confirmed as "isConfirmed", ${shelterJson} as shelter
       from applications join pets on pets.id = pet_id join shelters on shelters.id = applications.shelter_id
       where applications.id = $1 and is_mailed and adopter_email is not null`,
     values: [id],

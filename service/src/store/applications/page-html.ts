@@ -1,5 +1,5 @@
 import { type ApplicationStatus, allowsApplicationAction, unconfirmed } from '../../domain/application-states.ts';
-import { type Html, html } from '../../platform/http/html.ts';
+import { type Html, html } from '../../platform/html.ts';
 import { contactCard, layout, messageCard, pictureOf } from './page-parts.ts';
 import type { PageFacts } from './page-queries.ts';
 import type { Message, PageTexts, Question, StatusText } from './page-texts.ts';

@@ -1,4 +1,4 @@
-import { Html, html } from '../../platform/http/html.ts';
+import { Html, html } from '../../platform/html.ts';
 import type { PageFacts, ShelterContact } from './page-queries.ts';
 import { pageStyle } from './page-style.ts';
 import type { Message, PageTexts } from './page-texts.ts';

@@ -1,6 +1,6 @@
 import type { ApplicationStatus, ClosedReason } from '../../domain/application-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import type { PictureFile } from '../photos/photo-queries.ts';
+import type { PictureFile } from '../photos/photo-json.ts';
 
 /** What an adopter's page shows. Nothing of the adopter: whoever has the link sees the page. */
 export interface PageFacts {

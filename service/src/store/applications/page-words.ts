@@ -1,4 +1,4 @@
-import { type Html, html } from '../../platform/http/html.ts';
+import { type Html, html } from '../../platform/html.ts';
 import type { PageTexts } from './page-texts.ts';
 
 export type Names = Readonly<Record<string, string | number>>;

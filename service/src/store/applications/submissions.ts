@@ -6,7 +6,10 @@ import type { Bounds } from '../../partners/rate-limit/plans.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { findPet, lockPet } from '../pets/pets.ts';
+import { findPet, lockPet, petNotFound, readShelterId } from '../pets/pets.ts';
+import type { Answer } from '../questions/answer-schemas.ts';
+import { checkAnswers } from '../questions/answers.ts';
+import { getQuestions } from '../questions/questions.ts';
 import {
   applicationExists,
   applicationNotFound,
@@ -15,6 +18,7 @@ import {
   requireAnimal,
   tooManyOfAdopter,
 } from './application-errors.ts';
+import { tellOfStatus } from './application-mail.ts';
 import { moveAndRecord, recordSubmission } from './application-records.ts';
 import type { Application, NewApplication } from './application-schemas.ts';
 import { addToCounts, lockSubmissions } from './count-queries.ts';
@@ -42,14 +46,16 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
     isMailed: mails,
     adopter,
     address: normalizeEmail(adopter.email),
-    answers: '[]',
+    answers: JSON.stringify(await readAnswers(tx, petId, given.answers)),
   };
   await lockSubmissions(tx, clientId);
   const exceeded = findExceeded(await addToCounts(tx, clientId, asks ? 'unconfirmed' : 'open', bounds.openApplications), bounds, asks);
   if (asks) {
     await requireRoomForAll(tx, await findPet(tx, petId), petId);
     if (exceeded) throw exceeded;
-    return insertApplication(tx, { ...application, status: unconfirmed });
+    const asked = await insertApplication(tx, { ...application, status: unconfirmed });
+    await tellOfStatus(tx, [asked], 'client');
+    return asked;
   }
   const locked = await lockPet(tx, petId);
   if (confirmed && locked) requireAccess(actor, 'manageOrders', { petId, shelterId: locked.shelterId });
@@ -58,6 +64,13 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
   const submitted = await insertApplication(tx, { ...application, status: applicationActions.confirm.to });
   await recordSubmission(tx, { clientId: actor.clientId, keyId: actor.keyId, by: confirmed ? 'staff' : 'client' }, submitted);
   return submitted;
+}
+
+/** Checks what the adopter has answered to the shelter's questions. Without an animal there are none, and that is said later. */
+async function readAnswers(tx: Transaction, petId: bigint, given: NewApplication['answers']): Promise<Answer[]> {
+  const pet = await findPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  return checkAnswers(await getQuestions(tx, await readShelterId(tx, petId)), given);
 }
 
 /** The adopter has confirmed the address. Throws what forbids the application now. */
@@ -111,7 +124,7 @@ async function requireRoom(
 ): Promise<void> {
   requireAnimal(pet, of.petId);
   const ofAdopter = await findOpenOfAdopter(tx, of);
-  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet);
+  if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet, 'Withdraw it before you submit another.');
   if (ofAdopter.open >= bounds.openApplicationsOfAdopter) throw tooManyOfAdopter(ofAdopter.open, bounds);
   await requireRoomForAll(tx, pet, of.petId);
 }

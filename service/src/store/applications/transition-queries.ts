@@ -108,8 +108,8 @@ export interface Move {
 export async function moveApplications(tx: Transaction, ids: readonly bigint[], move: Move): Promise<Application[]> {
   const { rows } = await tx.query<Application>({
     name: 'move-applications',
-    text: `update applications set status = $2, closed_reason = $3, message = $4, order_id = coalesce($5, order_id), updated_at = now(), acted_at = now()
-      where id = any($1::bigint[]) returning ${columnsWithoutAnswers}`,
+    text: `update applications set status = $2, closed_reason = $3, message = $4, order_id = coalesce($5, order_id), updated_at = now(), acted_at = now(),
+      is_confirmed = is_confirmed or status = 'unconfirmed' where id = any($1::bigint[]) returning ${columnsWithoutAnswers}`,
     values: [ids, move.to, move.closedReason, move.message, move.orderId ?? null],
   });
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -160,7 +160,7 @@ export async function updateNote(tx: Transaction, id: bigint, note: string | nul
   return rows[0];
 }
 
-/** Of an adopter with a client: how many applications are open, and the one for this animal. Requires the client's lock. */
+/** Of an adopter with a client: how many applications are open, which requires the client's lock, and the one for this animal, which requires the animal's. */
 export async function findOpenOfAdopter(
   tx: Transaction,
   { clientId, address, petId }: { clientId: bigint; address: string; petId: bigint },
@@ -181,8 +181,9 @@ export async function findOpenOfAdopter(
 export async function countOfPet(db: Db, petId: bigint): Promise<{ open: number; max: number }> {
   const { rows } = await db.query<{ open: bigint; max: bigint }>({
     name: 'count-applications-of-pet',
-    text: `select count(*) as open, 100 as max from unnest($2::application_status[]) as wanted (status),
-      lateral (select from applications where pet_id = $1 and applications.status = wanted.status offset 0) as found`,
+    text: `select count(*) as open, (select applications_max from pets join shelters on shelters.id = pets.shelter_id where pets.id = $1) as max
+      from unnest($2::application_status[]) as wanted (status),
+        lateral (select from applications where pet_id = $1 and applications.status = wanted.status offset 0) as found`,
     values: [petId, openApplicationStatuses],
   });
   return { open: Number(rows[0]?.open ?? 0), max: Number(rows[0]?.max ?? 0) };

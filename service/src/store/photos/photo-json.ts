@@ -1,5 +1,7 @@
 import { photoFailures } from './photo-failures.ts';
-import type { PhotoRow } from './photo-queries.ts';
+import type { PhotoRow, PictureFile } from './photo-queries.ts';
+
+export type { PictureFile };
 
 /** A photo as the bytes that every response carries. `photosUrl` is the base of the URLs, without a slash at the end. */
 export function photoJson({ id, status, alt, width, height, placeholder, files, failure }: PhotoRow, photosUrl: string): string {

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
 import { answerLengthMax } from '../../domain/question-types.ts';
-import { Ref } from '../../platform/http/schemas.ts';
 import { idLengthMax, optionsMax, questionsMax } from './question-schemas.ts';
 
 const length = answerLengthMax.toLocaleString('en');
@@ -39,5 +38,3 @@ export const AnswerSchema = Type.Object(
   { $id: 'Answer', description: 'An answer, with the question as it was when the application was sent.' },
 );
 export type Answer = Static<typeof AnswerSchema>;
-
-export const AnswersSchema = Type.Array(Ref(AnswerSchema), { description: 'In the order of the questions.' });

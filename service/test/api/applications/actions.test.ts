@@ -38,7 +38,7 @@ describe('POST /v1/applications/{applicationId}/{action}', () => {
     ['review', ['accept'], "is already accepted, so it can't be reviewed. It can only be withdrawn."],
     ['accept', ['decline'], "is declined, so it can't be accepted yet. It can only be reopened."],
     ['decline', ['accept'], "is already accepted, so it can't be declined. It can only be withdrawn."],
-    ['reopen', [], "is still submitted, so it can't be reopened yet. Review or accept or decline or withdraw it."],
+    ['reopen', [], "is still submitted, so it can't be reopened yet. Review, accept, decline or withdraw it."],
     ['withdraw', ['decline'], "is declined, so it can't be withdrawn yet. It can only be reopened."],
   ])('%s after %j is 409, says what is allowed and changes nothing', async (action, before, words) => {
     const application = await applicationAfter(...before);

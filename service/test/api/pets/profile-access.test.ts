@@ -25,12 +25,16 @@ const cases: ReadonlyArray<{ bound: 'own' | 'other' | 'none'; scopes: readonly S
   { bound: 'other', scopes: ['pets:write'], allowed: false },
   {
     bound: 'other',
-    scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage', 'shelter:manage'],
+    scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage', 'shelter:manage'],
     allowed: false,
   },
   { bound: 'none', scopes: ['pets:write'], allowed: false },
-  { bound: 'none', scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'], allowed: false },
-  { bound: 'own', scopes: ['pets:read', 'orders:read', 'orders:write', 'webhooks:manage'], allowed: false },
+  {
+    bound: 'none',
+    scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage'],
+    allowed: false,
+  },
+  { bound: 'own', scopes: ['pets:read', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage'], allowed: false },
   { bound: 'own', scopes: [], allowed: false },
 ];
 

@@ -155,26 +155,29 @@ describe('a fault of the server is not one of the recipient', () => {
     ['hangs after the text', { text: () => 'hang' }, null],
     ['closes the connection after the text', { text: () => 'reset' }, null],
   ] as const satisfies ReadonlyArray<readonly [string, MailServerBehaviour, string | null]>;
-  test.each<(typeof cases)[number]>(cases)('it %s: the message is retried, and the error says so without a word of the reply', async (_, behaviour, failure) => {
-    letters.write(1n);
-    await queue(store, { kind: 'accepted', subjectId: 1n });
-    server.behaviour = behaviour;
-    const { lane, outcomes } = openMailLane(store, server, letters);
-    const [error, ...others] = await sendAll(lane);
-    expect(others).toEqual([]);
-    expect(error).toBeInstanceOf(SmtpFault);
-    expect(JSON.stringify([error, (error as Error).message, (error as Error).stack])).not.toMatch(/not you|ada1/);
-    expect(outcomes).toEqual(['deferred']);
-    expect(await readMail(store)).toMatchObject([{ state: 'queued', attempts: 1, failure, claim: null }]);
-    // It waits for the server since it was queued.
-    expect(await store.read('select from mail where waiting_since < due_at')).toHaveLength(1);
-    server.behaviour = {};
-    await makeDue(store);
-    expect(await sendAll(openMailLane(store, server, letters).lane)).toEqual([]);
-    expect(server.accepted).toHaveLength(1);
-    expect(new Set(server.received.map(({ messageId }) => messageId)).size).toBe(1);
-    lane.close();
-  });
+  test.each<(typeof cases)[number]>(cases)(
+    'it %s: the message is retried, and the error says so without a word of the reply',
+    async (_, behaviour, failure) => {
+      letters.write(1n);
+      await queue(store, { kind: 'accepted', subjectId: 1n });
+      server.behaviour = behaviour;
+      const { lane, outcomes } = openMailLane(store, server, letters);
+      const [error, ...others] = await sendAll(lane);
+      expect(others).toEqual([]);
+      expect(error).toBeInstanceOf(SmtpFault);
+      expect(JSON.stringify([error, (error as Error).message, (error as Error).stack])).not.toMatch(/not you|ada1/);
+      expect(outcomes).toEqual(['deferred']);
+      expect(await readMail(store)).toMatchObject([{ state: 'queued', attempts: 1, failure, claim: null }]);
+      // It waits for the server since it was queued.
+      expect(await store.read('select from mail where waiting_since < due_at')).toHaveLength(1);
+      server.behaviour = {};
+      await makeDue(store);
+      expect(await sendAll(openMailLane(store, server, letters).lane)).toEqual([]);
+      expect(server.accepted).toHaveLength(1);
+      expect(new Set(server.received.map(({ messageId }) => messageId)).size).toBe(1);
+      lane.close();
+    },
+  );
 });
 
 test('while the server can not be reached no message is claimed, and attempts become rarer', async () => {

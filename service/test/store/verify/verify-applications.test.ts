@@ -207,7 +207,7 @@ describe('verifyHistory', () => {
       'delete from application_history where application_id = 4711',
       'application 4711 does not exist',
     ],
-  ])('finds %s', async (_, change, undo, words) => {
+  ] as ReadonlyArray<readonly [string, string, string, string]>)('finds %s', async (_, change, undo, words) => {
     expect(await violationAfter(change, undo)).toContain(words);
     expect((await verify()).violation).toBeUndefined();
   });

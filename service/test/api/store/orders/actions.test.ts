@@ -128,7 +128,7 @@ describe('Who may act on an order', () => {
       errorResponse(
         403,
         'insufficient_scope',
-        'needs the scope store:manage or shelter:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
+        'needs the scope store:manage or shelter:manage; this key has pets:read, pets:write, orders:read, orders:write, applications:write, webhooks:manage.',
       ),
     );
     expect((await store.call('GET', `/v1/store/orders/${order.id}`, { key: partner.key })).json).toEqual(order);

@@ -31,6 +31,7 @@ describe('POST /v1/store/orders', () => {
         createdAt: json.createdAt,
         updatedAt: json.createdAt,
         expiresAt: json.expiresAt,
+        applicationId: null,
       },
     });
     expect(headers['location']).toBe(`/v1/store/orders/${json.id}`);

@@ -61,7 +61,7 @@ describe('A key with shelter:manage', () => {
       errorResponse(
         403,
         'insufficient_scope',
-        `Animal ${order.petId} belongs to shelter ${other}. To decide on its orders, use a key with store:manage`,
+        `Animal ${order.petId} belongs to shelter ${other}. To decide on its orders and applications, use a key with store:manage`,
       ),
     );
     expect((await get(order.id, ofOne)).json.status).toBe('placed');
