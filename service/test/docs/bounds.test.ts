@@ -110,6 +110,17 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'store/shelters/shelter-schemas.ts',
   ],
   [
+    'Open applications of a client; as many may be unconfirmed, and as many adopters are asked for confirmation in a UTC day',
+    `${byPlan('openApplications').join(', ')} or ${enterprise.openApplications.toLocaleString('en')} by plan; ${enterprise.openApplicationsOfAdopter} per adopter's address, one of them for an animal`,
+    'partners/rate-limit/plans.ts',
+  ],
+  [
+    'An application that nobody answers; one that its adopter does not confirm',
+    "`HOMEWARD_APPLICATION_EXPIRY`, {/APPLICATION_EXPIRY: \\{ fallback: '(\\d+)'/} days by default; {unconfirmedHours} hours",
+    'platform/config.ts',
+    'store/applications/settling.ts',
+  ],
+  [
     'Open applications that an animal may have',
     '{applicationsMax}, or as set for its shelter, {applicationsMaxMax} at most',
     'store/shelters/shelter-schemas.ts',
