@@ -179,6 +179,8 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction', 'cli/worker.ts'],
     ['every {expiryIntervalMs ms}, {batchSizeMax} animals', 'cli/worker.ts'],
     ['every minute, {batchSizeMax} in a transaction', 'cli/worker.ts'],
+    ['every minute, {batchSizeMax} applications in a batch', 'cli/worker.ts'],
+    ['deleted after {unconfirmedHours} hours', 'store/applications/settling.ts'],
     [
       'have not confirmed in {unconfirmedHours} hours | every minute, {sweepSizeMax} in a transaction',
       'cli/worker.ts',
