@@ -80,7 +80,15 @@ async function visit(path: string, init: RequestInit = {}, at = site): Promise<V
 }
 
 const post = (path: string, fields: ReadonlyArray<readonly [string, string]>, at = site): Promise<Visit> =>
-  visit(path, { method: 'POST', headers: { origin: at.url }, body: new URLSearchParams(fields.map(([name, value]) => [name, value])) }, at);
+  visit(
+    path,
+    {
+      method: 'POST',
+      headers: { origin: at.url },
+      body: new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])),
+    },
+    at,
+  );
 
 interface Sent {
   readonly adopter?: Partial<typeof adopter>;
