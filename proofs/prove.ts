@@ -14,6 +14,7 @@ import type { Claim, Proof } from './proof.ts';
 const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   // It takes longest: beside others it begins first.
   pages: async () => (await import('./pages/pages.ts')).pages,
+  'adopters-page': async () => (await import('./adopters-page/adopters-page.ts')).adoptersPage,
   limits: async () => (await import('./limits.ts')).limits,
   'limiter-simulation': async () => (await import('./limiter-simulation/limiter-simulation.ts')).limiterSimulation,
   bans: async () => (await import('./bans.ts')).bans,
@@ -35,6 +36,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
   'wanted-application': async () => (await import('./wanted-animal/wanted-application.ts')).wantedApplication,
   expiry: async () => (await import('./expiry.ts')).expiry,
+  mail: async () => (await import('./mail/mail.ts')).mail,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,
   applicants: async () => (await import('./applicants.ts')).applicants,
   erasure: async () => (await import('./erasure.ts')).erasure,
