@@ -128,7 +128,6 @@ async function statementsOf(
   const manySteps: Record<string, Question['ask']> = {
     "submit: the animal's": (tx) => transitions.countOfPet(tx, petId),
     'settle 500: the check of a trigger': (tx) => tx.query({ text: 'select has_unsettled_applications($1)', values: [petId] }),
-    "the shelter's mail": (tx) => findShelterTold(tx, BigInt(largeShelterId), { days: 14, countMax: 500, oldestMax: 10 }),
     'settle 500: the locks': (tx) => transitions.lockOpenApplications(tx, petId),
     'settle 500: the rows': (tx) => transitions.moveApplications(tx, ids.map(BigInt), toOthers),
     'settle 500: the history': (tx) => transitions.insertApplicationTransitions(tx, author, 'service', moved),
@@ -142,8 +141,17 @@ async function statementsOf(
   const of = (asks: typeof steps, readMax: number) =>
     Object.entries(asks).map(([name, ask]) => [name, { on: 'transactions', ask, readMax }] as const);
   return {
+    "the shelter's mail": {
+      on: 'reads',
+      ask: (db) => findShelterTold(db, BigInt(largeShelterId), { days: 14, countMax: batch, oldestMax: 10 }),
+      readMax: 2 * 2 * batch,
+    },
     // Both: the sum, and what is counted only at the client's limit.
-    'submit: the counts': { on: 'transactions', ask: (tx) => addToCounts(tx, clientId, 'open', 100_000), readMax: openOfLargeClient * 1.1 },
+    'submit: the counts': {
+      on: 'transactions',
+      ask: (tx) => addToCounts(tx, clientId, 'open', 100_000),
+      readMax: Math.ceil(openOfLargeClient * 1.1),
+    },
     'one application': { on: 'reads', ask: (db) => findApplication(db, { clientId, staffOf: null }, id), readMax: 1 },
     ...Object.fromEntries([...of(steps, 2 * batch), ...of(manySteps, 3 * Math.max(ids.length, batch))]),
   };

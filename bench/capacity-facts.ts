@@ -24,6 +24,8 @@ export interface Facts {
   /** A process writes what its keys have used after so long. */
   readonly usageIntervalMs: number;
   readonly usageDays: number;
+  /** From submission to erasure. */
+  readonly answersDays: number;
   /** Searches that a process runs at once. */
   readonly searchConnections: number;
   /** The most workers that can share the endpoints. */
@@ -46,6 +48,9 @@ interface MemoryFacts {
   /** In PostgreSQL, with its indexes: a transition of an animal, and an hour of a key. */
   readonly historyRow: number;
   readonly usageHour: number;
+  /** One that is erased, with its history; and what is erased, most of it twelve questions with their answers. */
+  readonly application: number;
+  readonly answers: number;
   /** The files of a photo. */
   readonly photo: number;
 }
@@ -101,6 +106,8 @@ export const readFacts = (): Facts => ({
   deliveriesOfWorker: 3_400,
   usageIntervalMs: constant('partners/usage/usage-writer.ts', 'intervalMs'),
   usageDays: constant('partners/usage/usage.ts', 'retentionDays'),
+  // Two weeks until the decision, and then those of HOMEWARD_ADOPTER_RETENTION.
+  answersDays: 14 + Number(/ADOPTER_RETENTION: \{\s*fallback: '(\d+)'/.exec(source('platform/config.ts'))?.[1]),
   searchConnections: constant('platform/db/pool.ts', 'searchConnections'),
   shards: 256,
   historyRowsPerWrite: 1.9,
@@ -114,6 +121,8 @@ export const readFacts = (): Facts => ({
     clientInRedis: 360,
     historyRow: 250,
     usageHour: 800,
+    application: 700,
+    answers: 2_400,
     photo: 600_000,
   },
   cpuUs: {

@@ -6,6 +6,7 @@ import { firstReads, type Load, missShareOf, predict, predictRun } from './capac
 
 const load: Load = {
   writes: 5,
+  applications: 10,
   photos: 1,
   pictures: 0,
   clients: 100,

@@ -7,6 +7,8 @@ import { type Facts, type Kind, type Part, parts } from './capacity-facts.ts';
 export interface Load {
   /** Changes of animals a second. */
   readonly writes: number;
+  /** Applications that are submitted a second. Of these the model says what is stored. */
+  readonly applications: number;
   /** Photos that are added, a second. */
   readonly photos: number;
   /** Pictures that are requested a second, behind a cache that has most of them. */
@@ -51,7 +53,14 @@ export interface Prediction {
   /** Bytes of the caches of one process, and of Redis. */
   readonly bytes: { readonly keys: number; readonly pages: number; readonly clients: number; readonly redis: number };
   /** Bytes in PostgreSQL and of files: by a year, and of usage as long as it is kept. `peak` times less is done on average. */
-  readonly stored: { readonly historyRows: number; readonly history: number; readonly photos: number; readonly usage: number };
+  readonly stored: {
+    readonly historyRows: number;
+    readonly history: number;
+    readonly applications: number;
+    readonly answers: number;
+    readonly photos: number;
+    readonly usage: number;
+  };
 }
 
 /** The world's peak is so many times its average. */
@@ -59,7 +68,7 @@ const peak = 5;
 const yearSeconds = 365 * 86_400;
 
 export function predict(load: Load, facts: Facts): Prediction {
-  const { writes, photos, clients, keys, requests, pages, searched, processes } = load;
+  const { writes, applications, photos, clients, keys, requests, pages, searched, processes } = load;
   const searches = requests * load.searches;
   const lists = requests - searches;
   const { pageAgeMs: ageMs, memory } = facts;
@@ -103,6 +112,8 @@ export function predict(load: Load, facts: Facts): Prediction {
     stored: {
       historyRows: (writes * facts.historyRowsPerWrite * yearSeconds) / peak,
       history: (writes * facts.historyRowsPerWrite * yearSeconds * memory.historyRow) / peak,
+      applications: (applications * yearSeconds * memory.application) / peak,
+      answers: (applications * facts.answersDays * 86_400 * memory.answers) / peak,
       photos: (photos * yearSeconds * memory.photo) / peak,
       usage: keys * 24 * facts.usageDays * memory.usageHour,
     },

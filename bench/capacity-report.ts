@@ -11,6 +11,7 @@ const replacementsPerWriteMax = 1.05;
 
 export const fields: Readonly<Record<keyof Load, string>> = {
   writes: 'changes of animals a second',
+  applications: 'applications a second',
   photos: 'photos that are added, a second',
   pictures: 'pictures that are requested, a second',
   clients: 'clients that are active',
@@ -54,6 +55,8 @@ export function printPredictions(loads: readonly Load[], facts: Facts): void {
     row('million rows of history a year', ({ stored }) => grouped(stored.historyRows / 1e6)),
     row('GB of history a year', ({ stored }) => grouped(stored.history / 1e9)),
     row('GB of usage, while it is kept', ({ stored }) => grouped(stored.usage / 1e9)),
+    row('GB of applications a year', ({ stored }) => grouped(stored.applications / 1e9)),
+    row('GB of answers, while they are kept', ({ stored }) => grouped(stored.answers / 1e9)),
     row('TB of photos a year', ({ stored }) => grouped(stored.photos / 1e12)),
   ]);
   for (const { load, ...prediction } of predictions) {

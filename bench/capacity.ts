@@ -21,6 +21,7 @@ import {
 /** The world's shelters at peak; docs/scale.md says where the estimate comes from. */
 const world: Load = {
   writes: 25,
+  applications: 40,
   photos: 25,
   pictures: 1_000,
   clients: 100_000,
@@ -39,6 +40,7 @@ const world: Load = {
 /** Small enough for two cores that also generate the load. A write changes one animal, and so one page. */
 const small: Load = {
   writes: 5,
+  applications: 0,
   photos: 0,
   pictures: 0,
   clients: 100,

@@ -1,14 +1,12 @@
 // What was erased, revoked or suspended stays so: in a dump, and after an older backup is restored and the journal is applied.
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { act, addAnimals, castOf, queryStore } from '../testkit/adopters.ts';
+import { runPostgresTool } from '../testkit/dump.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { searchLines, searchRedis } from '../testkit/key-search.ts';
 import { queryAt } from '../testkit/postgres.ts';
-import { postgresFolder } from '../testkit/servers.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import { temporaryFolder } from '../testkit/temporary-folder.ts';
@@ -17,7 +15,6 @@ import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const restoredName = 'restored';
 const retentionTimeoutMs = 90_000;
-const dumpBytesMax = 256 * 1_048_576;
 
 export const erasure: Proof = {
   name: 'erasure',
@@ -72,7 +69,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
 
   progress('backing up');
   const backup = path.join(folder.path, 'backup');
-  await runTool('pg_dump', '--format=custom', `--file=${backup}`, store.postgres.url);
+  await runPostgresTool('pg_dump', '--format=custom', `--file=${backup}`, store.postgres.url);
 
   progress('erasing, revoking, rotating, suspending');
   for (const email of addressesOf(names.requested)) await store.homeward('orders', 'erase', '--email', email);
@@ -88,19 +85,19 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   progress('searching the dump');
   const keys = [manager, ...partners, successor, newer].map(({ key }) => key);
   const erased = [...addressesOf(names.cancelled), ...addressesOf(names.requested)];
-  const dump = await runTool('pg_dump', store.postgres.url);
+  const dump = await runPostgresTool('pg_dump', store.postgres.url);
   const keysInDump = searchLines(dump, keys);
   const keysInRedis = await searchRedisFor(store, keys);
   const inDump = linesWith(dump, erased);
 
   progress('restoring');
   const restoredUrl = await restore(store, backup);
-  const before = linesWith(await runTool('pg_dump', restoredUrl), erased);
+  const before = linesWith(await runPostgresTool('pg_dump', restoredUrl), erased);
   const applied = JSON.parse(await store.homewardAt(restoredUrl, 'journal', 'apply', journal, '--json')) as {
     lines: number;
     skipped: number;
   };
-  const after = await runTool('pg_dump', restoredUrl);
+  const after = await runPostgresTool('pg_dump', restoredUrl);
   const again = JSON.parse(await store.homewardAt(restoredUrl, 'journal', 'apply', journal, '--json')) as typeof applied;
   const served = await store.serve({ DATABASE_URL: restoredUrl });
   using http = new HttpClient();
@@ -182,14 +179,6 @@ async function restore(store: Store, backup: string): Promise<string> {
   await queryStore(store, `create database ${restoredName}`);
   const url = new URL(store.postgres.url);
   url.pathname = `/${restoredName}`;
-  await runTool('pg_restore', '--exit-on-error', `--dbname=${url.href}`, backup);
+  await runPostgresTool('pg_restore', '--exit-on-error', `--dbname=${url.href}`, backup);
   return url.href;
-}
-
-/** Runs one of PostgreSQL's programs; returns what it printed. */
-async function runTool(name: string, ...args: string[]): Promise<string> {
-  const bin = postgresFolder();
-  if (!bin) throw new Error('PostgreSQL is not installed');
-  const { stdout } = await promisify(execFile)(path.join(bin, name), args, { encoding: 'utf8', maxBuffer: dumpBytesMax });
-  return stdout;
 }

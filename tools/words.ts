@@ -14,7 +14,7 @@ const coinages: readonly Coinage[] = [
   { pattern: /\b(short|long) way\b/i, write: 'fast path, fall through' },
   { pattern: /\blanes?\b/i, write: 'pipelined connection' },
   // People answer questions. A server responds.
-  { pattern: /\banswer\w*/i, write: 'response, respond, return', unless: /question|applica|adopter/i },
+  { pattern: /\banswer\w*/i, write: 'response, respond, return', unless: /question|applica|adopter|erasureExtents/i },
   { pattern: /\brefus(al|als|e|ed|es|ing)\b/i, write: 'error, reject' },
   { pattern: /\bvouch\w*|\bbeliev\w+/i, write: 'trust, valid' },
   { pattern: /\bstands? in\b|\bis to be (had|found)\b/i, write: 'is in, see, available' },
@@ -22,7 +22,7 @@ const coinages: readonly Coinage[] = [
   { pattern: /\bwhoever\b/i, write: 'anyone who' },
   { pattern: /\bpatience\w*/i, write: 'total timeout' },
   { pattern: /\bsight\b/i, write: 'visibility' },
-  { pattern: /\bwish(es)?\b/i, write: 'input' },
+  { pattern: /\bwish(es)?\b/i, write: 'input', unless: /-texts\.ts/ },
 ];
 
 /** What documents and messages may say all the same: names on the wire, in SQL and in logs, and other programs' terms. */
@@ -30,6 +30,7 @@ const exceptions: readonly RegExp[] = [
   /idempotent[_-]answers?/g,
   /\banswer: (Type|attempt|string|null)/g,
   /\banswers: (erased|stored)/g,
+  /"answers":null|\banswers, created_at\b/g,
   // The column, and the field of an attempt.
   /\bstatus, answer, error\b|`answer`/g,
   /\brefuses? to start\b/g,

@@ -1,11 +1,15 @@
+import { applicationDiagramFigure } from './application-diagram.ts';
 import { type Guide, guides } from './guides.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
 import { orderDiagramFigure } from './order-diagram.ts';
 import type { Page } from './page-layout.ts';
 
+const diagrams: Readonly<Record<string, () => Html>> = { orders: orderDiagramFigure, applications: applicationDiagramFigure };
+
 export function guidePage({ slug, title, summary }: Guide, markdown: string): Page {
-  const { body, headings } = renderMarkdown(markdown, slug === 'orders' ? { diagram: orderDiagramFigure() } : {});
+  const draw = diagrams[slug];
+  const { body, headings } = renderMarkdown(markdown, draw ? { diagram: draw() } : {});
   const at = guides.findIndex((guide) => guide.slug === slug);
   const main = html`<article>${body}</article>${turn(guides[at - 1], guides[at + 1])}`;
   return { path: `/docs/${slug}`, title, description: summary, main, headings, markdown: `/docs/${slug}.md` };

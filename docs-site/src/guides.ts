@@ -44,6 +44,12 @@ export const guides: readonly Guide[] = [
   },
   { slug: 'photos', icon: 'photo', title: 'Photos', summary: 'Add photos of an animal, and show them in the right size.' },
   { slug: 'orders', icon: 'home', title: 'Orders', summary: 'Place an order for an adopter, and follow it until the animal goes home.' },
+  {
+    slug: 'applications',
+    icon: 'home',
+    title: 'Applications',
+    summary: 'Let many adopters apply for an animal, and follow what staff decide.',
+  },
   { slug: 'shelters', icon: 'home', title: 'Shelters', summary: "Add a shelter's animals, and decide on the orders for them." },
   { slug: 'events', icon: 'feed', title: 'Events', summary: 'Read every change from a feed, in pages or as a stream.' },
   { slug: 'webhooks', icon: 'send', title: 'Webhooks', summary: 'Receive changes at a URL of yours, signed and in order.' },

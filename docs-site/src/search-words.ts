@@ -33,6 +33,7 @@ export const keywords: Readonly<Record<string, string>> = {
   '/docs/paging#by-id': 'several multiple batch',
   '/docs/orders#retry-safely': 'idempotency-key idempotent uuid duplicate double',
   '/docs/orders#the-adopters-data': 'gdpr privacy personal data erase',
+  '/docs/applications#the-adopters-data': 'gdpr privacy personal data erase applicant',
   '/docs/events#streams': 'server-sent events sse realtime live eventsource',
   '/docs/webhooks': 'subscribe subscription callback notification push',
   '/docs/webhooks#a-receiver': 'verify signature hmac',

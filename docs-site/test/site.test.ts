@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applicationActions, applicationStatuses } from '../../service/src/domain/application-states.ts';
 import { orderActions, orderStatuses } from '../../service/src/domain/order-states.ts';
 import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
 import { helpLink } from '../../service/src/platform/http/error-handler.ts';
@@ -173,11 +174,14 @@ describe('A guide', () => {
     expect(pages.get('/docs/orders')).toContain('<a href="/docs/errors/pet_not_available"><code>pet_not_available</code></a>');
   });
 
-  test('has a drawing instead of the diagram of orders, made from the states, and no other diagram', () => {
+  test('has drawings instead of the diagrams of orders and applications, made from the states, and no other diagram', () => {
     expect([...pages.values()].filter((text) => text.includes('mermaid'))).toEqual([]);
     const drawings = [...pages].filter(([, text]) => text.includes('<figure class="diagram"'));
-    expect(drawings.map(([path]) => path)).toEqual(['/docs/orders']);
+    expect(drawings.map(([path]) => path).sort()).toEqual(['/docs/applications', '/docs/orders']);
     for (const word of [...orderStatuses, ...Object.keys(orderActions)]) expect(pages.get('/docs/orders')).toContain(`>${word}</text>`);
+    for (const word of [...applicationStatuses, ...Object.keys(applicationActions)]) {
+      expect(pages.get('/docs/applications')).toContain(`>${word}</text>`);
+    }
   });
 
   test('that is missing stops the build and is named', () => {

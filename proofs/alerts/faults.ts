@@ -307,6 +307,18 @@ export const faults: readonly Fault[] = [
     },
   },
   {
+    alert: 'HomewardMailLate',
+    name: 'a message that no worker can claim',
+    async cause(watched) {
+      await using _ = await watched.session(
+        `insert into mail (kind, subject_id, is_single, due_at, waiting_since) values ('of a later release', 1, false, now(), now())`,
+      );
+      return undo(async () => {
+        await using _ = await watched.session('delete from mail');
+      });
+    },
+  },
+  {
     alert: 'HomewardPhotosLate',
     name: 'a photo that no worker can claim',
     async cause(watched) {

@@ -32,6 +32,7 @@ export const haste = 12;
 /** Unlike all others, they are about an age, which a worker reads every 15 s. */
 const unhurried: Readonly<Record<string, { readonly for: string; readonly from: string; readonly to: string }>> = {
   HomewardEventsLate: { for: '20s', from: '> 60', to: '> 20' },
+  HomewardMailLate: { for: '20s', from: '> 900', to: '> 20' },
   HomewardPhotosLate: { for: '20s', from: '> 900', to: '> 20' },
 };
 /** A process starts as slowly as ever, so what it may take is divided less where restarts are tried. */

@@ -50,7 +50,9 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
   requirePrograms({ kubectl: 'kubernetes-client' });
   await installOnDemand(typesFolder, "Kubernetes' types (proofs/deploy/kubernetes-types)");
   const rendered = await Promise.all(
-    ['base', 'overlays/production', 'overlays/production-with-photos'].map((folder) => render(path.join(deploy, 'kubernetes', folder))),
+    ['base', 'overlays/production', 'overlays/production-with-photos', 'overlays/production-with-mail'].map((folder) =>
+      render(path.join(deploy, 'kubernetes', folder)),
+    ),
   );
   const objects = rendered.flat();
   const problems = [
@@ -65,7 +67,7 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
   return [
     {
       claim:
-        'Kustomize: the base and the overlays for production, without and with photos, are rendered, Kubernetes knows every field and value, the API and the worker write to one journal, and the container that decodes images shares no user, setting, secret or volume but its socket',
+        'Kustomize: the base and the overlays for production, alone, with photos and with mail, are rendered, Kubernetes knows every field and value, the API and the worker write to one journal, and the container that decodes images shares no user, setting, secret or volume but its socket',
       bar: `0 problems in ${expectedKinds.length} kinds of objects`,
       figure: `${objects.length} objects of ${kinds.size} kinds, ${problems.length} problems${problems.length > 0 ? `: ${problems.slice(0, 5).join('; ')}` : ''}${missing.length > 0 ? `; missing: ${missing.join(', ')}` : ''}`,
       holds: problems.length === 0 && missing.length === 0 && objects.length > 20 && decoders.length === rendered.length,

@@ -240,7 +240,7 @@ async function lossClaim({ name }: Proxy, second: ServeProcess, options: TlsOpti
   };
 }
 
-/** Whoever has the path of an adopter's page sees the page. Also of a request that the proxy itself rejects, which nginx logs as an error. */
+/** Anyone who has the path of an adopter's page sees the page. Also of a request that the proxy itself rejects, which nginx logs as an error. */
 async function pageClaim({ name, callers }: Proxy, options: TlsOptions, server: { output(): string; log(): string }): Promise<Claim> {
   using client = new TlsClient({ ...options, from: callers[1] });
   const token = randomBytes(20).toString('hex');

@@ -147,10 +147,10 @@ async function runDrill(drill: Drill, size: Size, root: string | undefined, prog
     },
     none(`${title}: cursors of the feed from before the loss that are not 410`, valid, { of: partner.cursors.length }),
     {
-      claim: `${title}: with a valid, a revoked and a suspended client's key; adopters, keys and clients that were erased, revoked and suspended before \`restore-check\`, and after it`,
-      bar: `200, 401, 403; ${drill.toTime ? 'none' : 'any number'}; all 3`,
+      claim: `${title}: with a valid, a revoked and a suspended client's key; adopters of orders and applications, keys and clients that were erased, revoked and suspended before \`restore-check\`, and after it`,
+      bar: `200, 401, 403; ${drill.toTime ? 'none' : 'any number'}; all 4`,
       figure: `${statuses.join(', ')}; ${endedBefore}; ${ended}`,
-      holds: statuses.join(', ') === '200, 401, 403' && (endedBefore === 0 || !drill.toTime) && ended === 3,
+      holds: statuses.join(', ') === '200, 401, 403' && (endedBefore === 0 || !drill.toTime) && ended === 4,
     },
     none(`${title}: animals added afterwards that the next list of another process does not show`, stale, { of: size.writesAfterwards }),
     {
@@ -172,7 +172,7 @@ async function fill(store: Store, url: string, receiver: Receiver): Promise<Cast
   const { manager, partners } = await castOf(store, 3);
   const [valid, revoked, suspended] = partners as [Key, Key, Key];
   using http = new HttpClient();
-  const [petId = 0, otherId = 0] = await addAnimals(store, manager, 2);
+  const [petId = 0, otherId = 0, wantedId = 0] = await addAnimals(store, manager, 3);
   const order = await http.send(`${url}/store/orders`, {
     method: 'POST',
     key: valid.key,
@@ -181,9 +181,16 @@ async function fill(store: Store, url: string, receiver: Receiver): Promise<Cast
   const { id } = JSON.parse(order.text) as { id: number };
   const closed = await act(http, url, valid, id, 'cancel');
   const open = await place(http, url, valid, otherId);
+  const application = await http.send(`${url}/applications`, {
+    method: 'POST',
+    key: valid.key,
+    body: { petId: wantedId, adopter: { name: 'Ada', email: erased } },
+  });
+  const { id: applicationId } = JSON.parse(application.text) as { id: number };
+  const withdrawn = await http.send(`${url}/applications/${applicationId}/withdraw`, { method: 'POST', key: valid.key });
   const added = await http.send(`${url}/webhooks`, { method: 'POST', key: valid.key, body: { url: receiver.url, types: ['pet.created'] } });
-  const statuses = [order, closed, open, added].map(({ status }) => status).join();
-  if (statuses !== '201,200,201,201') throw new Error(`the store could not be filled: ${statuses}`);
+  const statuses = [order, closed, open, application, withdrawn, added].map(({ status }) => status).join();
+  if (statuses !== '201,200,201,201,200,201') throw new Error(`the store could not be filled: ${statuses}`);
   return { valid, revoked, suspended };
 }
 
@@ -195,13 +202,14 @@ interface Checked {
 const check = async (store: Store, journal: string): Promise<Checked> =>
   JSON.parse(await store.homeward('restore-check', journal, '--json')) as Checked;
 
-/** How many of the three are erased, revoked and suspended. */
+/** How many of the four are erased, revoked and suspended. */
 async function readEnded(store: Store, { revoked }: Cast): Promise<number> {
   const [row] = await queryStore<{ count: number }>(
     store,
     `select (select count(*) from api_keys where id = $2 and revoked_at is not null)::int
         + (select count(*) from clients where name = 'partner 2' and suspended_at is not null)::int
-        + (select (count(*) = 0)::int from orders where adopter_email = $1) as count`,
+        + (select (count(*) = 0)::int from orders where adopter_email = $1)
+        + (select (count(*) = 0)::int from applications where adopter_email = $1) as count`,
     [erased, revoked.id],
   );
   return row?.count ?? 0;

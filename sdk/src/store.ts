@@ -232,7 +232,7 @@ function applicationsOf(transport: Transport) {
     body?: ApplicationDecline,
   ) => post<Application>(transport, { ...one(id), url: `/applications/{applicationId}/${action}`, body }, options);
   return {
-    /** Without their answers. */
+    /** Without what the adopters have answered. */
     list: (query?: ListApplicationsData['query'], options?: CallOptions): Listing<Application> =>
       createListing(transport, { url: '/applications', query, options }),
     get: (id: Int64, options?: CallOptions) => request<Application>(transport, { ...one(id), options }),

@@ -1,8 +1,8 @@
 // Mail about subjects that are in memory, from a store's queue to a real SMTP server.
 
 import type { MailServer } from '../../testkit/mail-server.ts';
-import { type MailKind, MailLane, type MailOutcome, type MailParts } from '../src/changes/mail/mail-lane.ts';
 import { type QueuedMail, queueMail } from '../src/changes/mail/mail-queue.ts';
+import { type MailKind, type MailOutcome, type MailParts, MailSender } from '../src/changes/mail/mail-sender.ts';
 import type { MailMessage } from '../src/changes/mail/message.ts';
 import { ServerPause } from '../src/changes/mail/server-pause.ts';
 import { parseSmtpUrl } from '../src/platform/smtp-url.ts';
@@ -15,8 +15,10 @@ export const mailKinds = {
   shelter: { countsAs: 'nothing' },
 } as const satisfies Record<string, MailKind>;
 
-/** Shorter than the real ones. */
-export const shortTimeouts = { openMs: 2_000, checkMs: 500, envelopeMs: 300, replyMs: 300 };
+/** Of a server that replies. Busy cores are late. */
+export const timeouts = { openMs: 15_000, checkMs: 5_000, envelopeMs: 15_000, replyMs: 15_000 };
+/** Of one that hangs. */
+export const shortTimeouts = { ...timeouts, envelopeMs: 500, replyMs: 500 };
 
 /** What is to be said about each subject. */
 export class Letters extends Map<bigint, MailMessage> {
@@ -32,14 +34,14 @@ export class Letters extends Map<bigint, MailMessage> {
   }
 }
 
-export function openMailLane(
+export function openMailSender(
   store: TestStore,
   server: Pick<MailServer, 'url'>,
   letters: ReadonlyMap<bigint, MailMessage>,
   parts: Partial<MailParts> = {},
-): { readonly lane: MailLane; readonly outcomes: MailOutcome[] } {
+): { readonly sender: MailSender; readonly outcomes: MailOutcome[] } {
   const outcomes: MailOutcome[] = [];
-  const lane = new MailLane({
+  const sender = new MailSender({
     db: store.dependencies.db,
     server: parseSmtpUrl(server.url),
     from: { name: 'Danube Shelter', address: 'no-reply@store.example' },
@@ -50,20 +52,20 @@ export function openMailLane(
     pause: new ServerPause(),
     signal: new AbortController().signal,
     onOutcome: (outcome) => outcomes.push(outcome),
-    timeouts: shortTimeouts,
+    timeouts,
     ...parts,
   });
-  return { lane, outcomes };
+  return { sender, outcomes };
 }
 
 export const queue = (store: TestStore, ...mail: QueuedMail[]): Promise<void> =>
   store.dependencies.db.transaction((tx) => queueMail(tx, ...mail));
 
 /** Until none is due. Errors of the server are returned. */
-export async function sendAll(lane: MailLane): Promise<unknown[]> {
+export async function sendAll(sender: MailSender): Promise<unknown[]> {
   const errors: unknown[] = [];
   for (let tries = 0; tries < 1_000; tries += 1) {
-    const done = await lane.sendNext().catch((error: unknown) => {
+    const done = await sender.sendNext().catch((error: unknown) => {
       errors.push(error);
       return 1;
     });

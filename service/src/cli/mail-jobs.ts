@@ -1,4 +1,4 @@
-import { MailLane, type MailOutcome, mailLanes } from '../changes/mail/mail-lane.ts';
+import { type MailOutcome, MailSender, mailSenders } from '../changes/mail/mail-sender.ts';
 import { ServerPause } from '../changes/mail/server-pause.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { MailConfig } from '../platform/config.ts';
@@ -6,19 +6,19 @@ import { getDeployment } from '../platform/db/deployment-queries.ts';
 import { applicationMailKinds, applicationMailReader, type MailLinks } from '../store/applications/application-mail.ts';
 import { type PageTokens, pageUrl } from '../store/applications/page-tokens.ts';
 
-/** The lanes of this process that send mail. */
-export async function openMailLanes(
+/** The senders of this process that send mail. */
+export async function openMailSenders(
   { db, config, pageTokens }: Pick<Dependencies, 'db' | 'config' | 'pageTokens'>,
   mail: MailConfig,
   { signal, onOutcome }: { readonly signal: AbortSignal; readonly onOutcome: (outcome: MailOutcome) => void },
-): Promise<MailLane[]> {
+): Promise<MailSender[]> {
   const { secret } = await getDeployment(db);
   const { smtp, from, publicUrl, language } = mail;
   const links = linksOf(publicUrl, pageTokens);
   const read = applicationMailReader({ links, language, applicationExpiryDays: config.applicationExpiryDays });
   const pause = new ServerPause();
   const parts = { db, server: smtp, from, language, kinds: applicationMailKinds, read, secret, pause, signal, onOutcome };
-  return Array.from({ length: mailLanes }, () => new MailLane(parts));
+  return Array.from({ length: mailSenders }, () => new MailSender(parts));
 }
 
 function linksOf(publicUrl: string, tokens: PageTokens): MailLinks {

@@ -37,7 +37,7 @@ import { openPictureMaker } from '../store/photos/picture-maker.ts';
 import { deleteRemoved } from '../store/photos/removed-files.ts';
 import { followFailover } from './failovers.ts';
 import { JobFailures } from './job-failures.ts';
-import { openMailLanes } from './mail-jobs.ts';
+import { openMailSenders } from './mail-jobs.ts';
 import { journalRecorder } from './worker-journal.ts';
 
 const deliverJob = 'deliver-webhooks';
@@ -62,7 +62,7 @@ const photoWatchIntervalMs = 15_000;
 const photoScanIntervalMs = 3_600_000;
 /** Short, so that a search knows a new word within a second. A poll reads two rows. */
 const wordsIntervalMs = 250;
-/** Of each lane. A poll costs one index probe. */
+/** Of each sender. A poll costs one index probe. */
 const mailIntervalMs = 1_000;
 const remindIntervalMs = 3_600_000;
 const diskIntervalMs = 15_000;
@@ -188,7 +188,7 @@ async function work(config: Config): Promise<void> {
     turn: { clientId: 0n },
   };
   const { signal } = stopping;
-  const lanes = config.mail ? await openMailLanes(dependencies, config.mail, { signal, onOutcome: mail.onOutcome }) : [];
+  const mailers = config.mail ? await openMailSenders(dependencies, config.mail, { signal, onOutcome: mail.onOutcome }) : [];
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     runJob('settle-applications', expiryIntervalMs, () => settleLeftApplications(db, batchSizeMax)),
@@ -214,7 +214,7 @@ async function work(config: Config): Promise<void> {
     photos && runJob('count-photo-bytes', sweepIntervalMs, () => countPictures(db, photos)),
     photos && runJob('delete-removed-photos', sweepIntervalMs, () => deleteRemoved(db, photos)),
     photos && runJob(scanJob, photoScanIntervalMs, () => scanPhotos(photos)),
-    ...lanes.map((lane) => runJob('send-mail', mailIntervalMs, () => lane.sendNext(), 'debug').finally(() => lane.close())),
+    ...mailers.map((mailer) => runJob('send-mail', mailIntervalMs, () => mailer.sendNext(), 'debug').finally(() => mailer.close())),
     config.mail && runJob('remind-shelters', remindIntervalMs, () => remindShelters(db)),
     runJob('sweep-mail', sweepIntervalMs, () => sweepMail(db, sweepSizeMax)),
     runJob('look-at-disks', diskIntervalMs, () => disks.look()),

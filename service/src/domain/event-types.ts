@@ -47,7 +47,8 @@ const applicationEvents = {
     confirmedStatuses.map((status) => [`application.${status}`, { meaning: eventOf(status), ...aboutApplication }]),
   ) as Record<`application.${ConfirmedStatus}`, { meaning: string } & typeof aboutApplication>),
   'application.adopter_erased': {
-    meaning: "The adopter's data was erased from the application. Erase your copy too.",
+    meaning:
+      "The adopter's data was erased from the application or, after an adoption, all but name and e-mail address. Read it, and erase the same.",
     ...aboutApplication,
     passesFilters: true,
   },

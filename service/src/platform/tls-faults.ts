@@ -12,7 +12,7 @@ const codes = {
   failed: /^(ERR_SSL_|EPROTO)/,
 };
 
-interface TlsFault {
+export interface TlsFault {
   readonly kind: keyof typeof codes;
   readonly code: string;
   readonly host: string;

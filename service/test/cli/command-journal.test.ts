@@ -22,7 +22,8 @@ async function readEnded({ dependencies }: TestStore): Promise<unknown> {
     text: `select (select json_agg(row(id, revoked_at, expires_at) order by id) from api_keys) as keys,
       (select json_agg(row(id, suspended_at) order by id) from clients) as clients,
       (select json_agg(row(id, status) order by id) from webhooks) as webhooks,
-      (select json_agg(row(id, adopter_email) order by id) from orders) as orders`,
+      (select json_agg(row(id, adopter_email) order by id) from orders) as orders,
+      (select json_agg(row(id, adopter_email) order by id) from applications) as applications`,
   });
   return rows[0];
 }
@@ -43,7 +44,11 @@ test('Once a worker has recorded a journal, every command that ends something ne
     key: key.key,
     body: { petId: pet.id, adopter: { name: 'Ada', email: 'ada@example.org' } },
   });
-  expect([endpoint.id, pet.id, order.id].every(Number.isInteger)).toBe(true);
+  const { json: application } = await store.call<{ id: number }>('POST', '/v1/applications', {
+    key: key.key,
+    body: { petId: pet.id, adopter: { name: 'Ada', email: 'ada@example.org' } },
+  });
+  expect([endpoint.id, pet.id, order.id, application.id].every(Number.isInteger)).toBe(true);
   const ending = [
     ['keys', 'rotate', String(key.id)],
     ['clients', 'suspend', 'Paws'],
@@ -51,6 +56,7 @@ test('Once a worker has recorded a journal, every command that ends something ne
     ['webhooks', 'disable', String(endpoint.id)],
     ['orders', 'erase', String(order.id)],
     ['orders', 'erase', '--email', 'ada@example.org'],
+    ['applications', 'erase', String(application.id)],
     ['keys', 'revoke', String(key.id)],
   ];
   // As in a store without a journal.

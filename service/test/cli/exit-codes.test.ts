@@ -91,6 +91,7 @@ describe('what does not exist or is not allowed exits with 2', () => {
     [['keys', 'revoke', 'Paws'], '"Paws" is not an id.'],
     [['bans', 'lift', '999'], 'There is no key 999.'],
     [['orders', 'erase', '999'], 'There is no order 999.'],
+    [['applications', 'erase', '999'], 'There is no application 999.'],
     [['orders', 'show', '999'], "There is no order 999. 'homeward orders list' lists all."],
     [['orders', 'approve', '999'], 'There is no order 999.'],
     [['orders', 'complete', '999'], 'There is no order 999.'],

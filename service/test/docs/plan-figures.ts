@@ -4,5 +4,5 @@ import { planBounds, planNames } from '../../src/partners/rate-limit/plans.ts';
 export const enterprise = planBounds.enterprise;
 
 /** Of the other plans. */
-export const byPlan = (bound: 'openOrders' | 'newCategoriesPerDay' | 'photoMegabytesPerDay' | 'photoStorageGigabytes') =>
+export const byPlan = (bound: 'openOrders' | 'openApplications' | 'newCategoriesPerDay' | 'photoMegabytesPerDay' | 'photoStorageGigabytes') =>
   planNames.filter((plan) => plan !== 'enterprise').map((plan) => planBounds[plan][bound].toLocaleString('en'));

@@ -7,7 +7,7 @@ import { devAnimals } from '../../../tools/dev-animals.ts';
 import { theService } from '../../src/domain/actor.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { addPetToCategory, firstShelterId } from '../../src/store/pets/pets.ts';
-import { addPet, placeOrder } from '../adoption-steps.ts';
+import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
 import { addShelter, createShelterKey } from '../shelter-steps.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
@@ -26,10 +26,13 @@ interface World {
   readonly plan?: 'free';
   /** The key is of the staff of a second shelter, for which a partner has ordered an animal. */
   readonly ofShelter?: true;
+  /** The guide also uses HOMEWARD_STAFF_KEY, a key of the store's staff. */
+  readonly withStaff?: true;
 }
 
 /** The initial state of a guide, if it is not a store with the animals of `npm run dev`. */
 const worlds: Readonly<Record<string, World>> = {
+  'applications.md': { prepare: askQuestion, withStaff: true },
   'events.md': { prepare: reserveBiscuit },
   'webhooks.md': { prepare: requireVerification },
   'shelters.md': { prepare: addOrderedAnimal, ofShelter: true },
@@ -86,6 +89,7 @@ const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: strin
     by: 'service/test/docs/stability-guide.test.ts',
     why: 'it is the response in 2030',
   },
+  { guide: 'applications.md', begins: 'stateDiagram', by: 'service/test/docs/application-guide.test.ts', why: 'it is a diagram' },
   { guide: 'orders.md', begins: 'stateDiagram', by: 'service/test/docs/order-guide.test.ts', why: 'it is a diagram' },
 ];
 
@@ -101,7 +105,7 @@ const readings = guides.flatMap((guide) => {
 });
 
 describe.each(readings)('docs/guides/$guide in $language', ({ guide, language, blocks }) => {
-  const { prepare, plan, ofShelter, options = () => ({}) }: World = worlds[guide] ?? { prepare: addAnimals };
+  const { prepare, plan, ofShelter, withStaff, options = () => ({}) }: World = worlds[guide] ?? { prepare: addAnimals };
   let store: TestStore;
   let run: GuideRun;
   /**
@@ -114,7 +118,8 @@ describe.each(readings)('docs/guides/$guide in $language', ({ guide, language, b
     store = await createTestStore(options());
     const key = ofShelter ? await createShelterKey(store, await addShelter(store)) : await store.createKey(plan ? { plan } : {});
     await prepare(store, key);
-    run = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: key.key });
+    const staffKey = withStaff && (await createManager(store)).key;
+    run = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: key.key, ...(staffKey && { HOMEWARD_STAFF_KEY: staffKey }) });
   });
   afterAll(async () => {
     run[Symbol.dispose]();
@@ -191,6 +196,14 @@ function samplesOf(block: Block, name: string): Sample[] {
 function clockEarlyInAMinute(): Clock {
   const aheadMs = 60_000 - (Date.now() % 60_000);
   return { now: () => Date.now() + aheadMs };
+}
+
+async function askQuestion(store: TestStore): Promise<void> {
+  await addAnimals(store);
+  const questions = [{ id: 'garden', text: 'Do you have a garden?', type: 'yes_no', required: true }];
+  const { key } = await createManager(store);
+  const { status, text } = await store.call('PUT', '/v1/shelters/1/questions', { key, body: { questions } });
+  if (status !== 200) throw new Error(`the questions were not stored: ${text}`);
 }
 
 async function addOrderedAnimal(store: TestStore, key: TestKey): Promise<void> {

@@ -35,7 +35,7 @@ const exceptions: Readonly<Record<string, string>> = {
 };
 
 test('the jobs of the worker that have a lease are known', () => {
-  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['Deliverer', 'processPhoto', 'scanFiles', 'deleteRemoved', 'openMailLanes']);
+  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['Deliverer', 'processPhoto', 'scanFiles', 'deleteRemoved', 'openMailSenders']);
 });
 
 test('every statement by which they write has a fence, or a reason to have none', () => {

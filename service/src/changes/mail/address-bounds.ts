@@ -2,7 +2,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { normalizeEmail } from '../../domain/email-addresses.ts';
 import type { CountBounds } from './claim-queries.ts';
 
-/** To one address on one day (UTC), of all messages that are counted: whoever fills in forms with others' addresses sends them no more. */
+/** To one address on one day (UTC), of all messages that are counted: someone who fills in forms with others' addresses sends them no more. */
 export const addressBounds: CountBounds = { confirmations: 3, messages: 10 };
 
 /** The key by which addresses are hashed. Derived, so that no other use of the secret has the same one. */

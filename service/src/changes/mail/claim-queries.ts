@@ -124,6 +124,6 @@ export async function deferMail(
       where ${isClaimed} returning state`,
     values: [...fenceOf(claim), seconds, isOfRecipient, failure],
   });
-  // The claim was lost: whoever has it now will conclude it.
+  // The claim was lost: the one that has it now will conclude it.
   return rows[0]?.state ?? 'queued';
 }

@@ -10,7 +10,7 @@ export interface SmtpTimeouts {
   readonly checkMs: number;
   /** From the envelope to the server's consent to the text. */
   readonly envelopeMs: number;
-  /** From the text to the server's reply. Long, as RFC 5321 asks for: whoever gives up earlier sends the message twice. */
+  /** From the text to the server's reply. Long, as RFC 5321 asks for: a sender that gives up earlier sends the message twice. */
   readonly replyMs: number;
 }
 

@@ -9,6 +9,7 @@ import { checkDisk } from './disk-check.ts';
 import { type Finding, findingOf, guarded, inOrder, type Judgement, note, ok, warning } from './finding.ts';
 import { checkImages } from './images-check.ts';
 import { checkJournalLines } from './journal-check.ts';
+import { checkMail } from './mail-check.ts';
 import { checkPhotos } from './photos-check.ts';
 import { checkPorts } from './port-check.ts';
 import { examinePostgres } from './postgres-checks.ts';
@@ -27,11 +28,13 @@ export interface DoctorParts {
  */
 export async function examine({ config, url }: DoctorParts): Promise<Finding[]> {
   const examined = examinePostgres(config);
-  const [postgres, redis, photos, images, port, outside] = await Promise.all([
+  const { mail: mailConfig } = config;
+  const [postgres, redis, photos, images, mail, port, outside] = await Promise.all([
     examined,
     examineRedis(config),
     guarded('photos', async () => checkPhotos(config.photos, (await examined).photos)),
     config.photos ? guarded('images', () => checkImages(config.imagesSocket)) : [],
+    mailConfig ? guarded('mail', () => checkMail(mailConfig)) : [],
     guarded('port', () => checkPorts(config)),
     url ? guarded('url', () => checkUrl(url)) : [],
   ]);
@@ -48,6 +51,7 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
     ...journal.filter(({ severity }) => severity !== 'ok'),
     ...photos,
     ...images,
+    ...mail,
     ...port,
     ...outside,
   ]);

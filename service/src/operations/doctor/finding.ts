@@ -36,6 +36,7 @@ export const checkNames = [
   'disk',
   'photos',
   'images',
+  'mail',
   'port',
   'worker',
   'feed',

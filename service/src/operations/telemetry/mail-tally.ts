@@ -1,4 +1,4 @@
-import type { MailOutcome } from '../../changes/mail/mail-lane.ts';
+import type { MailOutcome } from '../../changes/mail/mail-sender.ts';
 
 /** Counts attempts to send mail. */
 export class MailTally {

@@ -30,7 +30,7 @@ import { awaitAdopterMail } from './application-mail.ts';
 import { moveAndRecord } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { withdrawByAdopter } from './applications.ts';
-import { type Erased, eraseLocked, nothing } from './erasing.ts';
+import { type Erased, eraseLocked } from './erasing.ts';
 import { MovedMeanwhile, rerunning } from './moved-meanwhile.ts';
 import { findParts, lockApplication } from './transition-queries.ts';
 
@@ -148,14 +148,23 @@ async function eraseBatch(
   batchSizeMax: number,
 ): Promise<Erased & { readonly found: number }> {
   const found = await selectEnded(db, addressee, batchSizeMax);
-  if (found.length === 0) return { ...nothing, found: 0 };
-  const ids = found.map(({ id }) => id);
-  const erased = await db.transaction(async (tx) => {
-    await lockPetRows(tx, petIdsOf(found));
-    return eraseLocked(tx, journal, await lockEnded(tx, addressee, ids), 'all');
-  });
-  await awaitAdopterMail(db, ids);
-  return { ...erased, found: found.length };
+  const total = { applications: 0, deleted: 0, responses: 0 };
+  // Those of each animal in their own transaction: one that waits for several animals could deadlock with another.
+  for (const [petId, applications] of Map.groupBy(found, (one) => one.petId)) {
+    const ids = applications.map(({ id }) => id);
+    const erased = await db.transaction(async (tx) => {
+      await lockPetRows(tx, [petId]);
+      return eraseLocked(tx, journal, await lockEnded(tx, addressee, ids), 'all');
+    });
+    total.applications += erased.applications;
+    total.deleted += erased.deleted;
+    total.responses += erased.responses;
+  }
+  await awaitAdopterMail(
+    db,
+    found.map(({ id }) => id),
+  );
+  return { ...total, found: found.length };
 }
 
 interface Parts {

@@ -1,5 +1,5 @@
-import type { MailKind, ReadMail } from '../../changes/mail/mail-lane.ts';
 import { awaitMailInFlight, cancelMail, findMailFailures, type QueuedMail, queueMail } from '../../changes/mail/mail-queue.ts';
+import type { MailKind, ReadMail } from '../../changes/mail/mail-sender.ts';
 import type { MailMessage } from '../../changes/mail/message.ts';
 import type { ApplicationParty, ApplicationStatus } from '../../domain/application-states.ts';
 import type { Language } from '../../platform/config.ts';

@@ -89,7 +89,7 @@ export const ApplicationSchema = Type.Object(
     ...inEvents,
     adopter: Type.Union([Ref(ApplicantSchema), Type.Null({ description: "The adopter's data has been erased." })]),
     answers: Type.Optional(
-      Type.Union([Type.Array(AnswerSchema), Type.Null()], {
+      Type.Union([Type.Array(Ref(AnswerSchema)), Type.Null()], {
         description: 'What the adopter has answered; null: the answers have been erased. Left out of lists.',
       }),
     ),

@@ -16,7 +16,7 @@ export interface Erased {
   readonly responses: number;
 }
 
-export const nothing: Erased = { applications: 0, deleted: 0, responses: 0 };
+const nothing: Erased = { applications: 0, deleted: 0, responses: 0 };
 
 /**
  * Erases the adopters from locked applications, from the responses stored for retries and from messages that wait; deletes unconfirmed

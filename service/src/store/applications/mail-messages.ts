@@ -13,7 +13,7 @@ export function adopterMessage(
 ): MailMessage {
   const text = kind === 'closed' ? texts.closed[closedReason ?? 'withdrawn'] : texts[kind];
   const values = { pet: nameInText(petName), shelter: shelter.name, name: nameInText(adopterName), message: quoted(message ?? ''), url };
-  // Whoever fills in the form with another's address writes that person nothing: not even a name.
+  // Anyone who fills in the form with another's address writes that person nothing: not even a name.
   const isAsked = kind === 'confirm';
   const greeting = !isAsked && values.name ? texts.greeting.byName : texts.greeting.withoutName;
   const paragraphs = text.paragraphs.filter((paragraph) => message || !paragraph.includes('{message}'));

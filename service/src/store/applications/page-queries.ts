@@ -2,7 +2,7 @@ import type { ApplicationStatus, ClosedReason } from '../../domain/application-s
 import type { Db } from '../../platform/db/handles.ts';
 import type { PictureFile } from '../photos/photo-json.ts';
 
-/** What an adopter's page shows. Nothing of the adopter: whoever has the link sees the page. */
+/** What an adopter's page shows. Nothing of the adopter: anyone who has the link sees the page. */
 export interface PageFacts {
   readonly id: bigint;
   readonly status: ApplicationStatus;

@@ -1,4 +1,4 @@
-// What a lane does that was slow and has lost its message, and what an erasure may rely on.
+// What a sender does that was slow and has lost its message, and what an erasure may rely on.
 import { expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../../../../testkit/mail-server.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../../src/changes/mail/claim-queries.ts';
 import { awaitMailInFlight, cancelMail, findMailFailures } from '../../../src/changes/mail/mail-queue.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
-import { Letters, mailKinds, makeDue, openMailLane, queue, readMail, sendAll } from '../../mail-steps.ts';
+import { Letters, mailKinds, makeDue, openMailSender, queue, readMail, sendAll } from '../../mail-steps.ts';
 import { poll } from '../../poll.ts';
 import { openTestStore } from '../../test-store.ts';
 
@@ -53,7 +53,7 @@ const restart = async () => {
 };
 
 test.each(writes.map((write, i) => [i, write] as const))(
-  'a late lane changes nothing by write %i, and the owner does',
+  'a late sender changes nothing by write %i, and the owner does',
   async (_, write) => {
     await restart();
     await queue(store, { kind: 'accepted', subjectId: 1n });
@@ -76,15 +76,15 @@ test('on a server that took over, the numbers of claims that may be lost are ski
   expect((await claim()).number - before.number).toBeGreaterThan(1_000_000n);
 });
 
-test('eight lanes of two workers send two hundred messages once each', async () => {
+test('eight senders of two workers send two hundred messages once each', async () => {
   await restart();
   const ids = Array.from({ length: 200 }, (_, i) => BigInt(i + 1));
   for (const id of ids) letters.write(id);
   await queue(store, ...ids.map((subjectId) => ({ kind: 'accepted', subjectId })));
-  const lanes = Array.from({ length: 8 }, () => openMailLane(store, server, letters).lane);
-  await Promise.all(lanes.map((lane) => sendAll(lane)));
+  const senders = Array.from({ length: 8 }, () => openMailSender(store, server, letters).sender);
+  await Promise.all(senders.map((sender) => sendAll(sender)));
   expect(server.accepted.map(({ to }) => to[0]).toSorted()).toEqual(ids.map((id) => `ada${id}@example.org`).toSorted());
-  for (const lane of lanes) lane.close();
+  for (const sender of senders) sender.close();
 });
 
 test('one whose worker was killed is sent by another once the claim has ended', async () => {
@@ -92,16 +92,16 @@ test('one whose worker was killed is sent by another once the claim has ended', 
   letters.write(1n);
   await queue(store, { kind: 'accepted', subjectId: 1n });
   await claim();
-  const { lane } = openMailLane(store, server, letters);
-  expect(await lane.sendNext()).toBe(0);
+  const { sender } = openMailSender(store, server, letters);
+  expect(await sender.sendNext()).toBe(0);
   await makeDue(store);
-  await sendAll(lane);
+  await sendAll(sender);
   expect(server.accepted).toHaveLength(1);
   expect(await readMail(store)).toMatchObject([{ state: 'sent', attempts: 2 }]);
-  lane.close();
+  sender.close();
 });
 
-test('a lane whose claim has ended meanwhile does not begin to send', async () => {
+test('a sender whose claim has ended meanwhile does not begin to send', async () => {
   await restart();
   letters.write(1n);
   await queue(store, { kind: 'accepted', subjectId: 1n });
@@ -111,13 +111,13 @@ test('a lane whose claim has ended meanwhile does not begin to send', async () =
       return 'accept' as const;
     },
   };
-  const { lane, outcomes } = openMailLane(store, server, letters);
-  await sendAll(lane);
+  const { sender, outcomes } = openMailSender(store, server, letters);
+  await sendAll(sender);
   expect(server.received).toEqual([]);
   expect(outcomes).toEqual(['deferred']);
   expect(await readMail(store)).toMatchObject([{ state: 'queued', attempts: 2 }]);
   expect((await readMail(store))[0]?.claim).not.toBeNull();
-  lane.close();
+  sender.close();
 });
 
 const cancel = (...subjectIds: bigint[]) => db.transaction((tx) => cancelMail(tx, { kinds, subjectIds }));
@@ -131,14 +131,14 @@ test('what is cancelled is not sent, and its failures are forgotten; that of oth
   expect(await findMailFailures(db, of)).toEqual([{ kind: 'accepted', subjectId: 1n, failure: '550 5.1.1' }]);
   await cancel(1n, 2n);
   expect(await findMailFailures(db, of)).toEqual([]);
-  const { lane } = openMailLane(store, server, letters);
-  await sendAll(lane);
+  const { sender } = openMailSender(store, server, letters);
+  await sendAll(sender);
   expect(server.received.map(({ to }) => to[0])).toEqual(['ada3@example.org']);
   expect(await readMail(store)).toMatchObject([{ subjectId: 3n, state: 'sent' }]);
-  lane.close();
+  sender.close();
 });
 
-test('one that is cancelled while a lane has it does not begin, and nothing of it is left but the row', async () => {
+test('one that is cancelled while a sender has it does not begin, and nothing of it is left but the row', async () => {
   await restart();
   letters.write(1n);
   await queue(store, { kind: 'accepted', subjectId: 1n });
@@ -149,12 +149,12 @@ test('one that is cancelled while a lane has it does not begin, and nothing of i
       return 'accept' as const;
     },
   };
-  const { lane, outcomes } = openMailLane(store, server, letters);
-  await sendAll(lane);
+  const { sender, outcomes } = openMailSender(store, server, letters);
+  await sendAll(sender);
   expect(outcomes).toEqual(['dropped']);
   expect(server.received).toEqual([]);
   expect(await readMail(store)).toMatchObject([{ state: 'dropped', failure: null, claim: null }]);
-  lane.close();
+  sender.close();
 });
 
 test('an erasure waits for one that has begun until it has ended', async () => {
@@ -163,8 +163,8 @@ test('an erasure waits for one that has begun until it has ended', async () => {
   await queue(store, { kind: 'accepted', subjectId: 1n });
   const { promise: mayReply, resolve: reply } = Promise.withResolvers<'accept'>();
   server.behaviour = { text: () => mayReply };
-  const { lane } = openMailLane(store, server, letters, { timeouts: { replyMs: 10_000 } });
-  const sending = sendAll(lane);
+  const { sender } = openMailSender(store, server, letters, { timeouts: { replyMs: 10_000 } });
+  const sending = sendAll(sender);
   await poll(() => server.received.length).until((length) => length === 1);
   await cancel(1n);
   let hasReturned = false;
@@ -176,10 +176,10 @@ test('an erasure waits for one that has begun until it has ended', async () => {
   reply('accept');
   await Promise.all([sending, waiting]);
   expect(await readMail(store)).toMatchObject([{ state: 'dropped' }]);
-  lane.close();
+  sender.close();
 });
 
-test('an erasure waits no longer than a lane may take to begin, whatever becomes of it', async () => {
+test('an erasure waits no longer than a sender may take to begin, whatever becomes of it', async () => {
   await restart();
   await queue(store, { kind: 'accepted', subjectId: 1n });
   const claimed = await claim();
@@ -199,7 +199,7 @@ test('of 300 messages and erasures at the same time, none begins after its erasu
   for (const id of ids) letters.write(id);
   await queue(store, ...ids.map((subjectId) => ({ kind: 'accepted', subjectId })));
   const erasedAtMs = new Map<string, number>();
-  const lanes = Array.from({ length: 4 }, () => openMailLane(store, server, letters).lane);
+  const senders = Array.from({ length: 4 }, () => openMailSender(store, server, letters).sender);
   const erase = async (id: bigint) => {
     await cancel(id);
     await awaitMailInFlight(db, { kinds, subjectIds: [id] });
@@ -209,10 +209,10 @@ test('of 300 messages and erasures at the same time, none begins after its erasu
     // The other way round: they meet in the middle.
     for (const id of ids.toReversed()) await erase(id);
   };
-  await Promise.all([erasing(), ...lanes.map((lane) => sendAll(lane))]);
+  await Promise.all([erasing(), ...senders.map((sender) => sendAll(sender))]);
   const late = server.received.filter(({ to: [to = ''], atMs }) => atMs > (erasedAtMs.get(to) ?? Number.POSITIVE_INFINITY));
   expect(late).toEqual([]);
   expect(server.received.length).toBeGreaterThan(0);
   expect(server.received.length).toBeLessThan(300);
-  for (const lane of lanes) lane.close();
+  for (const sender of senders) sender.close();
 });

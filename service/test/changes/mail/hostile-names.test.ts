@@ -6,10 +6,10 @@ import { composeMessage, type MailMessage } from '../../../src/changes/mail/mess
 import { SmtpSession } from '../../../src/changes/mail/smtp-session.ts';
 import { parseSmtpUrl } from '../../../src/platform/smtp-url.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
+import { timeouts } from '../../mail-steps.ts';
 
 const server: MailServer = disposeAfterAll(await startMailServer());
 const sending = { from: { name: 'Danube Shelter', address: 'no-reply@store.example' }, language: 'en', id: 7n, createdAt: new Date(0) };
-const timeouts = { openMs: 5_000, checkMs: 5_000, envelopeMs: 5_000, replyMs: 5_000 };
 const session = await SmtpSession.open(parseSmtpUrl(server.url), timeouts);
 disposeAfterAll({ [Symbol.dispose]: () => session.destroy() });
 

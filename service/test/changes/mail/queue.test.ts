@@ -3,7 +3,7 @@ import { type MailServer, startMailServer } from '../../../../testkit/mail-serve
 import { addressKeyOf, hashAddress } from '../../../src/changes/mail/address-bounds.ts';
 import { queueMail, sweepMail } from '../../../src/changes/mail/mail-queue.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
-import { Letters, makeDue, openMailLane, queue, readMail, sendAll } from '../../mail-steps.ts';
+import { Letters, makeDue, openMailSender, queue, readMail, sendAll } from '../../mail-steps.ts';
 import { openTestStore } from '../../test-store.ts';
 
 const store = await openTestStore();
@@ -16,7 +16,7 @@ afterEach(async () => {
   letters.clear();
   server.accepted.length = 0;
 });
-const { lane, outcomes } = openMailLane(store, server, letters);
+const { sender, outcomes } = openMailSender(store, server, letters);
 const shelterMail = { kind: 'shelter', subjectId: 7n, isSingle: true } as const;
 
 test('what is queued in a transaction that is rolled back is never sent', async () => {
@@ -27,15 +27,15 @@ test('what is queued in a transaction that is rolled back is never sent', async 
       throw new Error('planted');
     }),
   ).rejects.toThrow('planted');
-  expect(await lane.sendNext()).toBe(0);
+  expect(await sender.sendNext()).toBe(0);
 });
 
 test('what is due later is sent later', async () => {
   letters.write(1n);
   await queue(store, { kind: 'accepted', subjectId: 1n, dueInSeconds: 60 });
-  expect(await lane.sendNext()).toBe(0);
+  expect(await sender.sendNext()).toBe(0);
   await makeDue(store);
-  expect(await lane.sendNext()).toBe(1);
+  expect(await sender.sendNext()).toBe(1);
 });
 
 test('at most one single message waits for a subject, and at most one an hour is sent', async () => {
@@ -44,10 +44,10 @@ test('at most one single message waits for a subject, and at most one an hour is
   await queue(store, shelterMail);
   await Promise.all(Array.from({ length: 20 }, () => queue(store, shelterMail)));
   expect(await readMail(store)).toHaveLength(2);
-  await sendAll(lane);
+  await sendAll(sender);
   expect(server.accepted).toHaveLength(1);
   await queue(store, shelterMail);
-  expect(await lane.sendNext()).toBe(0);
+  expect(await sender.sendNext()).toBe(0);
   const [{ seconds } = { seconds: 0 }] = await store.read<{ seconds: number }>(
     `select extract(epoch from due_at - now())::float8 as seconds from mail where state = 'queued'`,
   );
@@ -64,14 +64,14 @@ test('a change after a single message was read is told by the next one, which th
       return { code: 451, text: 'later' };
     },
   };
-  await sendAll(lane);
+  await sendAll(sender);
   expect((await readMail(store)).map(({ state, attempts }) => [state, attempts])).toEqual([
     ['queued', 1],
     ['queued', 0],
   ]);
   server.behaviour = {};
   await makeDue(store);
-  await sendAll(lane);
+  await sendAll(sender);
   expect((await readMail(store)).map(({ state }) => state).toSorted()).toEqual(['dropped', 'sent']);
   expect(server.accepted).toHaveLength(1);
 });
@@ -81,10 +81,10 @@ test('a single message is not read before the transactions that found it waiting
   await queue(store, shelterMail);
   await db.transaction(async (tx) => {
     await queueMail(tx, shelterMail);
-    expect(await lane.sendNext()).toBe(0);
+    expect(await sender.sendNext()).toBe(0);
     letters.write(7n, { text: 'after' });
   });
-  await sendAll(lane);
+  await sendAll(sender);
   expect(server.accepted[0]?.raw).toContain('after');
 });
 
@@ -96,7 +96,7 @@ test('ten counted messages a day go to an address, three of them confirmations, 
   letters.write(100n, { to: { address: 'grace@example.org' } });
   await queue(store, { kind: 'confirm', subjectId: 100n });
   outcomes.length = 0;
-  await sendAll(lane);
+  await sendAll(sender);
   const sent = (await readMail(store))
     .filter(({ state }) => state === 'sent')
     .map(({ kind, subjectId }) => `${kind}${subjectId === 100n ? ' to another' : ''}`);
@@ -108,10 +108,10 @@ test('ten counted messages a day go to an address, three of them confirmations, 
 test('the next day they are sent again', async () => {
   for (let id = 0n; id < 4n; id += 1n) letters.write(id, { to: { address: 'ada@example.org' } });
   for (let id = 0n; id < 3n; id += 1n) await queue(store, { kind: 'confirm', subjectId: id });
-  await sendAll(lane);
+  await sendAll(sender);
   await store.write(`update mail_counts set day = day - 1`);
   await queue(store, { kind: 'confirm', subjectId: 3n });
-  await sendAll(lane);
+  await sendAll(sender);
   expect(server.accepted).toHaveLength(4);
 });
 
@@ -121,11 +121,11 @@ test('a message is counted once, however often it is tried', async () => {
   server.behaviour = { recipient: () => ({ code: 451, text: 'later' }) };
   for (let tries = 0; tries < 5; tries += 1) {
     await makeDue(store);
-    await sendAll(lane);
+    await sendAll(sender);
   }
   server.behaviour = {};
   await makeDue(store);
-  await sendAll(lane);
+  await sendAll(sender);
   expect(server.accepted).toHaveLength(1);
   expect(await store.read('select confirmations::int, messages::int from mail_counts')).toEqual([{ confirmations: 1, messages: 1 }]);
 });
@@ -140,7 +140,7 @@ test('addresses are hashed with a key that is derived from the secret', () => {
 test('the sweep deletes what has ended long ago and the counts of other days, and lets fail what nobody could send for a day', async () => {
   for (const id of [1n, 2n]) letters.write(id, { to: { address: `ada${id}@example.org` } });
   await queue(store, { kind: 'confirm', subjectId: 1n }, { kind: 'confirm', subjectId: 404n });
-  await sendAll(lane);
+  await sendAll(sender);
   expect(await sweepMail(db, 100)).toBe(0);
   await store.write(`update mail set ended_at = now() - interval '4 days'`);
   await store.write(`update mail_counts set day = day - 1`);

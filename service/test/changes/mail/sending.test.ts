@@ -4,7 +4,7 @@ import { type MailServer, type MailServerBehaviour, startMailServer } from '../.
 import { ServerPause } from '../../../src/changes/mail/server-pause.ts';
 import { SmtpFault } from '../../../src/changes/mail/smtp-faults.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
-import { Letters, makeDue, openMailLane, queue, readMail, sendAll } from '../../mail-steps.ts';
+import { Letters, makeDue, openMailSender, queue, readMail, sendAll, shortTimeouts } from '../../mail-steps.ts';
 import { openTestStore } from '../../test-store.ts';
 
 const store = await openTestStore();
@@ -25,8 +25,8 @@ test('a queued message is sent once, to its one recipient, with what is said abo
   letters.write(1n, { text: 'Before' });
   await queue(store, { kind: 'accepted', subjectId: 1n });
   letters.write(1n, { text: 'Now\n.\nQUIT\n', subject: 'Biscuit, ünïcödé' });
-  const { lane, outcomes } = openMailLane(store, server, letters);
-  expect(await sendAll(lane)).toEqual([]);
+  const { sender, outcomes } = openMailSender(store, server, letters);
+  expect(await sendAll(sender)).toEqual([]);
   expect(outcomes).toEqual(['sent']);
   const [mail] = server.accepted;
   expect(server.accepted).toHaveLength(1);
@@ -52,34 +52,34 @@ test('a queued message is sent once, to its one recipient, with what is said abo
     'x-auto-response-suppress',
   ]);
   expect(await readMail(store)).toMatchObject([{ state: 'sent', failure: null, claim: null }]);
-  lane.close();
+  sender.close();
 });
 
 test('the row has neither an address nor a name nor a text', async () => {
   letters.write(1n, { to: { name: 'Ada Lovelace', address: 'ada@example.org' } });
   await queue(store, { kind: 'confirm', subjectId: 1n });
-  const { lane } = openMailLane(store, server, letters);
-  await sendAll(lane);
+  const { sender } = openMailSender(store, server, letters);
+  await sendAll(sender);
   const dump = JSON.stringify(
     await store.read('select to_jsonb(mail)::text from mail union all select to_jsonb(mail_counts)::text from mail_counts'),
   );
   expect(dump).not.toMatch(/ada|lovelace|example|Hello/i);
-  lane.close();
+  sender.close();
 });
 
 test('a message about which there is nothing to say any more is dropped, and so is one whose reader is gone', async () => {
   await queue(store, { kind: 'accepted', subjectId: 404n });
-  const { lane, outcomes } = openMailLane(store, server, letters);
-  await sendAll(lane);
+  const { sender, outcomes } = openMailSender(store, server, letters);
+  await sendAll(sender);
   expect(outcomes).toEqual(['dropped']);
   expect(server.received).toEqual([]);
-  lane.close();
+  sender.close();
 });
 
 test('one of a kind that this release does not know waits for a worker that does', async () => {
   await queue(store, { kind: 'of a later release', subjectId: 1n });
-  const { lane } = openMailLane(store, server, letters);
-  expect(await lane.sendNext()).toBe(0);
+  const { sender } = openMailSender(store, server, letters);
+  expect(await sender.sendNext()).toBe(0);
   expect(await readMail(store)).toMatchObject([{ state: 'queued', attempts: 0 }]);
 });
 
@@ -87,8 +87,8 @@ test('one that is put off by greylisting is sent later, with the same Message-ID
   letters.write(1n);
   await queue(store, { kind: 'accepted', subjectId: 1n });
   server.behaviour = { text: () => (server.received.length === 1 ? { code: 451, text: '4.7.1 Greylisted' } : 'accept') };
-  const { lane, outcomes } = openMailLane(store, server, letters);
-  expect(await sendAll(lane)).toEqual([]);
+  const { sender, outcomes } = openMailSender(store, server, letters);
+  expect(await sendAll(sender)).toEqual([]);
   expect(await readMail(store)).toMatchObject([{ state: 'queued', attempts: 1, failure: '451 4.7.1' }]);
   const [{ seconds } = { seconds: 0 }] = await store.read<{ seconds: number }>(
     'select extract(epoch from due_at - now())::float8 as seconds from mail where waiting_since = due_at',
@@ -96,11 +96,11 @@ test('one that is put off by greylisting is sent later, with the same Message-ID
   expect(seconds).toBeGreaterThan(25);
   expect(seconds).toBeLessThan(40);
   await makeDue(store);
-  expect(await sendAll(lane)).toEqual([]);
+  expect(await sendAll(sender)).toEqual([]);
   expect(outcomes).toEqual(['deferred', 'sent']);
   expect(new Set(server.received.map(({ messageId }) => messageId)).size).toBe(1);
   expect(server.accepted).toHaveLength(1);
-  lane.close();
+  sender.close();
 });
 
 test.each([
@@ -110,19 +110,19 @@ test.each([
   letters.write(1n);
   await queue(store, { kind: 'accepted', subjectId: 1n });
   server.behaviour = behaviour;
-  const { lane, outcomes } = openMailLane(store, server, letters);
-  expect(await sendAll(lane)).toEqual([]);
+  const { sender, outcomes } = openMailSender(store, server, letters);
+  expect(await sendAll(sender)).toEqual([]);
   expect(outcomes).toEqual(['failed']);
   expect(await readMail(store)).toMatchObject([{ state: 'failed', failure, attempts: 1 }]);
   letters.write(2n);
   await queue(store, { kind: 'accepted', subjectId: 2n });
   server.behaviour = {};
   const { connections } = server.state;
-  await sendAll(lane);
+  await sendAll(sender);
   expect(server.accepted).toHaveLength(1);
   // The connection is used again.
   expect(server.state.connections).toBe(connections);
-  lane.close();
+  sender.close();
 });
 
 test('an address that no server would take fails without asking one', async () => {
@@ -138,12 +138,12 @@ test('an address that no server would take fails without asking one', async () =
     letters.write(BigInt(i), { to: { address } });
     await queue(store, { kind: 'accepted', subjectId: BigInt(i) });
   }
-  const { lane, outcomes } = openMailLane(store, server, letters);
-  await sendAll(lane);
+  const { sender, outcomes } = openMailSender(store, server, letters);
+  await sendAll(sender);
   expect(outcomes).toEqual(Array(7).fill('failed'));
   expect(new Set((await readMail(store)).map(({ failure }) => failure))).toEqual(new Set(['553 5.1.3']));
   expect(server.received).toEqual([]);
-  lane.close();
+  sender.close();
 });
 
 describe('a fault of the server is not one of the recipient', () => {
@@ -161,8 +161,8 @@ describe('a fault of the server is not one of the recipient', () => {
       letters.write(1n);
       await queue(store, { kind: 'accepted', subjectId: 1n });
       server.behaviour = behaviour;
-      const { lane, outcomes } = openMailLane(store, server, letters);
-      const [error, ...others] = await sendAll(lane);
+      const { sender, outcomes } = openMailSender(store, server, letters, { timeouts: shortTimeouts });
+      const [error, ...others] = await sendAll(sender);
       expect(others).toEqual([]);
       expect(error).toBeInstanceOf(SmtpFault);
       expect(JSON.stringify([error, (error as Error).message, (error as Error).stack])).not.toMatch(/not you|ada1/);
@@ -172,10 +172,10 @@ describe('a fault of the server is not one of the recipient', () => {
       expect(await store.read('select from mail where waiting_since < due_at')).toHaveLength(1);
       server.behaviour = {};
       await makeDue(store);
-      expect(await sendAll(openMailLane(store, server, letters).lane)).toEqual([]);
+      expect(await sendAll(openMailSender(store, server, letters).sender)).toEqual([]);
       expect(server.accepted).toHaveLength(1);
       expect(new Set(server.received.map(({ messageId }) => messageId)).size).toBe(1);
-      lane.close();
+      sender.close();
     },
   );
 });
@@ -186,11 +186,12 @@ test('while the server can not be reached no message is claimed, and attempts be
   const closed = await startMailServer();
   await closed[Symbol.asyncDispose]();
   const pause = new ServerPause();
-  const { lane } = openMailLane(store, closed, letters, { pause });
-  await expect(lane.sendNext()).rejects.toThrow(/connection to the SMTP server failed.*ECONNREFUSED/);
+  const { sender } = openMailSender(store, closed, letters, { pause });
+  await expect(sender.sendNext()).rejects.toThrow(/connection to the SMTP server failed.*ECONNREFUSED/);
   expect(await readMail(store)).toMatchObject([{ state: 'queued', attempts: 0, claim: null }]);
+  await expect(sender.sendNext()).rejects.toThrow(/ECONNREFUSED/);
   const startMs = performance.now();
-  await expect(lane.sendNext()).rejects.toThrow(/ECONNREFUSED/);
+  await expect(sender.sendNext()).rejects.toThrow(/ECONNREFUSED/);
   expect(performance.now() - startMs).toBeGreaterThan(900);
 });
 
@@ -199,33 +200,48 @@ test('after a day without success a message has failed, with the last code', asy
   await queue(store, { kind: 'accepted', subjectId: 1n });
   await store.write(`update mail set created_at = now() - interval '23 h 59 min 50 s'`);
   server.behaviour = { recipient: () => ({ code: 450, text: '4.2.1 later' }) };
-  const { lane, outcomes } = openMailLane(store, server, letters);
-  await sendAll(lane);
+  const { sender, outcomes } = openMailSender(store, server, letters);
+  await sendAll(sender);
   expect(outcomes).toEqual(['failed']);
   expect(await readMail(store)).toMatchObject([{ state: 'failed', failure: '450 4.2.1' }]);
-  lane.close();
+  sender.close();
+});
+
+test('a worker that stops does not wait for a server that hangs, and leaves the message to others', async () => {
+  letters.write(1n);
+  await queue(store, { kind: 'accepted', subjectId: 1n });
+  const stopping = new AbortController();
+  server.behaviour = {
+    recipient: () => {
+      stopping.abort();
+      return 'hang';
+    },
+  };
+  const { sender } = openMailSender(store, server, letters, { signal: stopping.signal, timeouts: { envelopeMs: 60_000 } });
+  expect(await sender.sendNext()).toBe(1);
+  expect(await store.read(`select from mail where state = 'queued' and claim is null and due_at <= now()`)).toHaveLength(1);
 });
 
 test('a reader that fails leaves the message for later', async () => {
   letters.write(1n);
   await queue(store, { kind: 'accepted', subjectId: 1n });
   const read = () => Promise.reject(new Error('planted'));
-  const { lane, outcomes } = openMailLane(store, server, letters, { read });
-  await expect(lane.sendNext()).rejects.toThrow('planted');
+  const { sender, outcomes } = openMailSender(store, server, letters, { read });
+  await expect(sender.sendNext()).rejects.toThrow('planted');
   expect(outcomes).toEqual(['deferred']);
   expect(await readMail(store)).toMatchObject([{ state: 'queued', attempts: 1, claim: null }]);
-  lane.close();
+  sender.close();
 });
 
 test('an idle connection that the server has closed is opened again, and no attempt is lost', async () => {
-  const { lane, outcomes } = openMailLane(store, server, letters);
+  const { sender, outcomes } = openMailSender(store, server, letters);
   for (const id of [1n, 2n]) {
     letters.write(id);
     await queue(store, { kind: 'accepted', subjectId: id });
-    expect(await sendAll(lane)).toEqual([]);
+    expect(await sendAll(sender)).toEqual([]);
     server.closeConnections();
   }
   expect(outcomes).toEqual(['sent', 'sent']);
   expect((await readMail(store)).map(({ attempts }) => attempts)).toEqual([1, 1]);
-  lane.close();
+  sender.close();
 });

@@ -6,7 +6,7 @@ import { SmtpFault } from '../../../src/changes/mail/smtp-faults.ts';
 import { SmtpSession } from '../../../src/changes/mail/smtp-session.ts';
 import { parseSmtpUrl } from '../../../src/platform/smtp-url.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
-import { shortTimeouts } from '../../mail-steps.ts';
+import { timeouts } from '../../mail-steps.ts';
 
 const authority = disposeAfterAll(makeAuthority());
 const { certificate, key } = authority.issue('mail', 'DNS:localhost,IP:127.0.0.1');
@@ -29,32 +29,32 @@ const send = async (session: SmtpSession) => {
 
 test('on this machine it logs in and sends, by STARTTLS if the server has it, whatever its certificate', async () => {
   await using server = await startMailServer({}, withLogin);
-  await send(await SmtpSession.open(parseSmtpUrl(`smtp://store:p%40ss%2Fw%3Frd@127.0.0.1:${server.port}`), shortTimeouts));
+  await send(await SmtpSession.open(parseSmtpUrl(`smtp://store:p%40ss%2Fw%3Frd@127.0.0.1:${server.port}`), timeouts));
   expect(server.accepted).toMatchObject([{ isTls: true }]);
 });
 
 test('elsewhere a certificate that no known CA has signed ends the connection before the login', async () => {
   await using server = await startMailServer({}, withLogin);
-  const opening = SmtpSession.open(remote(`smtp://store:p%40ss%2Fw%3Frd@127.0.0.1:${server.port}`), shortTimeouts);
+  const opening = SmtpSession.open(remote(`smtp://store:p%40ss%2Fw%3Frd@127.0.0.1:${server.port}`), timeouts);
   await expect(opening).rejects.toThrow(SmtpFault);
   await expect(opening).rejects.toMatchObject({ of: 'server', cause: { code: expect.stringMatching(/CERT|VERIFY/) } });
 });
 
 test('elsewhere a server without STARTTLS gets neither the login nor a message', async () => {
   await using server = await startMailServer({}, { hideSTARTTLS: true, disabledCommands: ['STARTTLS', 'AUTH'] });
-  await expect(SmtpSession.open(remote(server.url), shortTimeouts)).rejects.toThrow(SmtpFault);
+  await expect(SmtpSession.open(remote(server.url), timeouts)).rejects.toThrow(SmtpFault);
   expect(server.received).toEqual([]);
 });
 
 test('smtps is TLS from the start', async () => {
   await using server = await startMailServer({}, { ...withLogin, secure: true });
-  await send(await SmtpSession.open(parseSmtpUrl(`smtps://store:p%40ss%2Fw%3Frd@127.0.0.1:${server.port}`), shortTimeouts));
+  await send(await SmtpSession.open(parseSmtpUrl(`smtps://store:p%40ss%2Fw%3Frd@127.0.0.1:${server.port}`), timeouts));
   expect(server.accepted).toMatchObject([{ isTls: true }]);
 });
 
 test('a wrong password is a fault of the settings, told by its code alone', async () => {
   await using server = await startMailServer({}, withLogin);
-  const opening = SmtpSession.open(parseSmtpUrl(`smtp://store:wrong@127.0.0.1:${server.port}`), shortTimeouts);
+  const opening = SmtpSession.open(parseSmtpUrl(`smtp://store:wrong@127.0.0.1:${server.port}`), timeouts);
   await expect(opening).rejects.toMatchObject({ of: 'server', code: '535', message: 'the SMTP server replied to AUTH PLAIN: 535' });
 });
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { startMailServer } from '../../../../testkit/mail-server.ts';
 import { freePort } from '../../../../testkit/servers.ts';
 import type { CheckName } from '../../../src/operations/doctor/finding.ts';
 import { listenForImages } from '../../../src/store/photos/images-server.ts';
@@ -38,6 +39,12 @@ async function serveImages(undo: AsyncDisposableStack): Promise<string> {
   undo.use(await listenForImages(socket, { info: () => {}, warn: () => {} }));
   return socket;
 }
+
+const mailTo = (url: string) => ({
+  HOMEWARD_SMTP_URL: url,
+  HOMEWARD_MAIL_FROM: 'adoption@example.org',
+  HOMEWARD_PUBLIC_URL: 'https://api.example.org',
+});
 
 const faults: readonly Fault[] = [
   {
@@ -295,6 +302,25 @@ const faults: readonly Fault[] = [
         HOMEWARD_PHOTOS_S3_SECRET: 'secret',
       },
     }),
+  },
+  {
+    fault: 'a mail server that can not be reached',
+    first: 'mail',
+    severity: 'broken',
+    found: /^Mail waits: 127\.0\.0\.1:1 can't be used: .*ECONNREFUSED/,
+    fix: /^Is the server running/,
+    induce: async () => ({ env: mailTo('smtp://127.0.0.1:1') }),
+  },
+  {
+    fault: 'a mail server that rejects the login',
+    first: 'mail',
+    severity: 'broken',
+    found: /^Mail waits: 127\.0\.0\.1:\d+ can't be used: the SMTP server replied to AUTH PLAIN: 535\.$/,
+    fix: /^Correct the user and the password in HOMEWARD_SMTP_URL/,
+    induce: async (undo) => {
+      const server = undo.use(await startMailServer({}, { onAuth: (_, __, done) => done(new Error('no')) }));
+      return { env: mailTo(`smtp://store:wrong@127.0.0.1:${server.port}`) };
+    },
   },
   {
     fault: 'failing endpoint',

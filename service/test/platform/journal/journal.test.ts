@@ -8,6 +8,8 @@ import { readJournalLine } from '../../../src/platform/journal/journal-lines.ts'
 
 const entries: JournalEntry[] = [
   { act: 'adopters_erased', orders: [1n, 9_007_199_254_740_991n] },
+  { act: 'applicants_erased', applications: [1n, 2n], extent: 'all' },
+  { act: 'applicants_erased', applications: [3n], extent: 'answers' },
   { act: 'key_revoked', key: 2n, webhooks: [] },
   { act: 'key_rotated', key: 3n, expiresAt: new Date('2026-11-15T10:00:00Z') },
   { act: 'client_suspended', client: 4n },
@@ -64,6 +66,7 @@ describe('A journal', () => {
     ['a line that was cut off', '{"time":1,"journal":true,"act":"key_revoked","key":1,"webh'],
     ['an invalid id', '{"time":1,"journal":true,"act":"key_revoked","key":"1","webhooks":[]}'],
     ['a list with an invalid id', '{"time":1,"journal":true,"act":"adopters_erased","orders":[1,-1]}'],
+    ['an extent of another release', '{"time":1,"journal":true,"act":"applicants_erased","applications":[1],"extent":"name"}'],
     ['an invalid time', '{"time":"noon","journal":true,"act":"client_suspended","client":4}'],
     ['no time', '{"journal":true,"act":"client_suspended","client":4}'],
   ])('throws on %s instead of skipping it', (_, line) => {

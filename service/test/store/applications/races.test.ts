@@ -1,6 +1,6 @@
 // Two or more act on one animal at once: one of them wins, nobody waits for ever, and nothing is left that contradicts itself. More
 // rounds: ROUNDS=10000 npm test -- service/test/store/applications/races.test.ts
-import { afterAll, describe, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
 import { AppError } from '../../../src/platform/errors.ts';
 import { eraseApplicant } from '../../../src/store/applications/applicants.ts';
@@ -10,7 +10,7 @@ import { deleteUnconfirmedApplications } from '../../../src/store/applications/s
 import { confirmByAdopter } from '../../../src/store/applications/submissions.ts';
 import { movePetToShelter } from '../../../src/store/shelters/moves.ts';
 import { act, adopterOf } from '../../adoption-steps.ts';
-import { outcomeOf, poolSize, Races, type Round } from '../../application-races.ts';
+import { fair, outcomeOf, poolSize, Races, type Round } from '../../application-races.ts';
 import { apply, decide } from '../../application-steps.ts';
 import { addShelter, createShelterKey } from '../../shelter-steps.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
@@ -74,16 +74,18 @@ const isInTheWay = (outcome: string | undefined) => /^503 An order of .* is bein
 
 describe('Staff accept an application', () => {
   test('while they accept another: one is accepted', async () => {
-    await races.run({
-      applications: [[], []],
-      contenders: [decides('accept', 0), decides('accept', 1)],
-      isRight: (outcomes, { pet, applications, orders }) =>
-        wins(outcomes) === 1 &&
-        isOneOf(outcomes, '200', 'pet_not_available') &&
-        applications[outcomes.indexOf('200')] === 'accepted' &&
-        applications[1 - outcomes.indexOf('200')] === 'submitted' &&
-        `${pet} ${orders}` === 'pending approved',
-    });
+    expect(
+      await races.run({
+        applications: [[], []],
+        contenders: [decides('accept', 0), decides('accept', 1)],
+        isRight: (outcomes, { pet, applications, orders }) =>
+          wins(outcomes) === 1 &&
+          isOneOf(outcomes, '200', 'pet_not_available') &&
+          applications[outcomes.indexOf('200')] === 'accepted' &&
+          applications[1 - outcomes.indexOf('200')] === 'submitted' &&
+          `${pet} ${orders}` === 'pending approved',
+      }),
+    ).toEqual(fair);
   });
 
   test.each([
@@ -91,197 +93,229 @@ describe('Staff accept an application', () => {
     ['the adopter withdraws it', adopterWithdraws],
     ['the adopter has their data erased from it', erases],
   ])('while %s: it is withdrawn, and its order cancelled if there was one', async (_, withdraws) => {
-    await races.run({
-      applications: [[]],
-      contenders: [decides('accept'), withdraws],
-      isRight: ([accept = '', withdraw = ''], { pet, applications, orders }) =>
-        withdraw === '200' &&
-        isOneOf([accept], '200', 'application_state_conflict') &&
-        `${pet} ${applications} ${orders}` === `available withdrawn ${accept === '200' ? 'cancelled' : ''}`,
-    });
+    expect(
+      await races.run({
+        applications: [[]],
+        contenders: [decides('accept'), withdraws],
+        isRight: ([accept = '', withdraw = ''], { pet, applications, orders }) =>
+          withdraw === '200' &&
+          isOneOf([accept], '200', 'application_state_conflict') &&
+          `${pet} ${applications} ${orders}` === `available withdrawn ${accept === '200' ? 'cancelled' : ''}`,
+      }),
+    ).toEqual(fair);
   });
 
   test('while they decline it and review it: it is accepted or declined', async () => {
-    await races.run({
-      applications: [[]],
-      contenders: [decides('accept'), decides('decline'), decides('review')],
-      isRight: ([accept = '', decline = '', review = ''], { pet, applications }) =>
-        wins([accept, decline]) === 1 &&
-        isOneOf([accept, decline, review], '200', 'application_state_conflict') &&
-        `${pet} ${applications}` === (accept === '200' ? 'pending accepted' : 'available declined'),
-    });
+    expect(
+      await races.run({
+        applications: [[]],
+        contenders: [decides('accept'), decides('decline'), decides('review')],
+        isRight: ([accept = '', decline = '', review = ''], { pet, applications }) =>
+          wins([accept, decline]) === 1 &&
+          isOneOf([accept, decline, review], '200', 'application_state_conflict') &&
+          `${pet} ${applications}` === (accept === '200' ? 'pending accepted' : 'available declined'),
+      }),
+    ).toEqual(fair);
   });
 
   test("while a partner orders the animal: one reserves it, and the application stays open or the order isn't placed", async () => {
-    await races.run({
-      applications: [[]],
-      contenders: [decides('accept'), orders],
-      isRight: ([accept = '', order = ''], { applications, orders }) =>
-        wins([accept, order]) === 1 &&
-        isOneOf([accept, order], '200', '201', 'pet_not_available') &&
-        `${applications} ${orders}` === (accept === '200' ? 'accepted approved' : 'submitted placed'),
-    });
+    expect(
+      await races.run({
+        applications: [[]],
+        contenders: [decides('accept'), orders],
+        isRight: ([accept = '', order = ''], { applications, orders }) =>
+          wins([accept, order]) === 1 &&
+          isOneOf([accept, order], '200', '201', 'pet_not_available') &&
+          `${applications} ${orders}` === (accept === '200' ? 'accepted approved' : 'submitted placed'),
+      }),
+    ).toEqual(fair);
   });
 
   test.each([
     ['set the animal to sold', sells, ['pet_not_available', 'application_state_conflict'], 'sold adopted,adopted'],
     ['remove the animal', removes, ['pet_not_found', 'application_state_conflict'], 'removed unavailable,unavailable'],
   ])('while they %s: it is accepted, or every application closed', async (_, ends, codes, closed) => {
-    await races.run({
-      applications: [[], ['review']],
-      contenders: [decides('accept'), ends],
-      isRight: ([accept = '', end = ''], { pet, applications }) =>
-        wins([accept, end]) === 1 &&
-        isOneOf([accept], '200', ...codes) &&
-        (accept === '200'
-          ? end === 'pet_has_open_order' && `${pet} ${applications}` === 'pending accepted,reviewing'
-          : `${pet} ${applications}` === closed),
-    });
+    expect(
+      await races.run({
+        applications: [[], ['review']],
+        contenders: [decides('accept'), ends],
+        isRight: ([accept = '', end = ''], { pet, applications }) =>
+          wins([accept, end]) === 1 &&
+          isOneOf([accept], '200', ...codes) &&
+          (accept === '200'
+            ? end === 'pet_has_open_order' && `${pet} ${applications}` === 'pending accepted,reviewing'
+            : `${pet} ${applications}` === closed),
+      }),
+    ).toEqual(fair);
   });
 
   test('while the animal moves to another shelter: it is accepted before, or no longer theirs', async () => {
-    await races.run({
-      applications: [[]],
-      contenders: [decides('accept', 0, staff), moves],
-      isRight: ([accept = '', move = ''], { applications }) =>
-        move === '200' &&
-        (accept === '200' ? `${applications}` === 'accepted' : accept === 'application_not_found' && `${applications}` === 'submitted'),
-    });
+    expect(
+      await races.run({
+        applications: [[]],
+        contenders: [decides('accept', 0, staff), moves],
+        isRight: ([accept = '', move = ''], { applications }) =>
+          move === '200' &&
+          (accept === '200' ? `${applications}` === 'accepted' : accept === 'application_not_found' && `${applications}` === 'submitted'),
+      }),
+    ).toEqual(fair);
   });
 
   test('while the order of a partner expires: it is accepted afterwards, or still reserved', async () => {
-    await races.run({
-      applications: [[], ['accept', 'withdraw']],
-      prepare: `insert into orders (client_id, pet_id, adopter_name, adopter_email, expires_at)
+    expect(
+      await races.run({
+        applications: [[], ['accept', 'withdraw']],
+        prepare: `insert into orders (client_id, pet_id, adopter_name, adopter_email, expires_at)
           select ${partner.clientId}, id, 'Bob', 'bob@example.org', now() + interval '1 hour' from unnest($1) as id;
         update pets set status = 'pending' where id = any($1);
         insert into history (pet_id, order_id, to_status, why, kind) select pet_id, id, 'placed', 'placed', 'order_status'
           from orders where pet_id = any($1) and status = 'placed' order by id;
         insert into history (pet_id, from_status, to_status, why, kind) select id, 'available', 'pending', 'order placed', 'pet_status' from unnest($1) as id`,
-      contenders: [decides('accept'), expires],
-      isRight: ([accept = ''], { applications: [first = ''] }) =>
-        isOneOf([accept], '200', 'pet_not_available') && first === (accept === '200' ? 'accepted' : 'submitted'),
-    });
+        contenders: [decides('accept'), expires],
+        isRight: ([accept = ''], { applications: [first = ''] }) =>
+          isOneOf([accept], '200', 'pet_not_available') && first === (accept === '200' ? 'accepted' : 'submitted'),
+      }),
+    ).toEqual(fair);
   });
 });
 
 describe('An order is completed', () => {
   test('while another application is withdrawn, reviewed, reopened or sent: none is open afterwards', async () => {
-    await races.run({
-      applications: [['accept'], [], [], ['decline'], ['decline']],
-      contenders: [acts('complete'), decides('withdraw', 1, partner), decides('review', 2), decides('reopen', 3), applies(4)],
-      isRight: ([complete = '', withdraw = '', review = '', reopen = '', sent = ''], { pet, applications }) => {
-        const [first, second, third, fourth, fifth, sixth] = applications;
-        return (
-          complete === '200' &&
-          isOneOf([withdraw, review], '200', 'application_state_conflict') &&
-          isOneOf([reopen, sent], '200', '201', 'pet_not_available') &&
-          `${pet} ${first} ${third} ${fifth}` === 'sold completed adopted declined' &&
-          second === (withdraw === '200' ? 'withdrawn' : 'adopted') &&
-          fourth === (reopen === '200' ? 'adopted' : 'declined') &&
-          sixth === (sent === '201' ? 'adopted' : undefined)
-        );
-      },
-    });
+    expect(
+      await races.run({
+        applications: [['accept'], [], [], ['decline'], ['decline']],
+        contenders: [acts('complete'), decides('withdraw', 1, partner), decides('review', 2), decides('reopen', 3), applies(4)],
+        isRight: ([complete = '', withdraw = '', review = '', reopen = '', sent = ''], { pet, applications }) => {
+          const [first, second, third, fourth, fifth, sixth] = applications;
+          return (
+            complete === '200' &&
+            isOneOf([withdraw, review], '200', 'application_state_conflict') &&
+            isOneOf([reopen, sent], '200', '201', 'pet_not_available') &&
+            `${pet} ${first} ${third} ${fifth}` === 'sold completed adopted declined' &&
+            second === (withdraw === '200' ? 'withdrawn' : 'adopted') &&
+            fourth === (reopen === '200' ? 'adopted' : 'declined') &&
+            sixth === (sent === '201' ? 'adopted' : undefined)
+          );
+        },
+      }),
+    ).toEqual(fair);
   });
 
   test('while it is cancelled and its application withdrawn: one of them happens', async () => {
-    await races.run({
-      applications: [['accept'], []],
-      contenders: [acts('complete'), acts('cancel'), decides('withdraw', 0, partner)],
-      isRight: ([complete = '', cancel = '', withdraw = ''], { pet, applications, orders }) =>
-        wins([complete, cancel, withdraw]) === 1 &&
-        isOneOf([complete, cancel, withdraw], '200', 'order_state_conflict', 'application_state_conflict') &&
-        `${pet} ${applications} ${orders}` ===
-          (complete === '200'
-            ? 'sold completed,adopted completed'
-            : `available ${cancel === '200' ? 'cancelled' : 'withdrawn'},submitted cancelled`),
-    });
+    expect(
+      await races.run({
+        applications: [['accept'], []],
+        contenders: [acts('complete'), acts('cancel'), decides('withdraw', 0, partner)],
+        isRight: ([complete = '', cancel = '', withdraw = ''], { pet, applications, orders }) =>
+          wins([complete, cancel, withdraw]) === 1 &&
+          isOneOf([complete, cancel, withdraw], '200', 'order_state_conflict', 'application_state_conflict') &&
+          `${pet} ${applications} ${orders}` ===
+            (complete === '200'
+              ? 'sold completed,adopted completed'
+              : `available ${cancel === '200' ? 'cancelled' : 'withdrawn'},submitted cancelled`),
+      }),
+    ).toEqual(fair);
   });
 
   test('while the animal moves to another shelter: both happen, or the move says what is in the way', async () => {
-    await races.run({
-      applications: [['accept'], []],
-      contenders: [acts('complete'), moves],
-      isRight: ([complete = '', move = ''], { applications }) =>
-        complete === '200' && (move === '200' || isInTheWay(move)) && `${applications}` === 'completed,adopted',
-    });
+    expect(
+      await races.run({
+        applications: [['accept'], []],
+        contenders: [acts('complete'), moves],
+        isRight: ([complete = '', move = ''], { applications }) =>
+          complete === '200' && (move === '200' || isInTheWay(move)) && `${applications}` === 'completed,adopted',
+      }),
+    ).toEqual(fair);
   });
 
   test('while its application is withdrawn and the animal moves: one of the first two happens', async () => {
-    await races.run({
-      applications: [['accept'], []],
-      contenders: [acts('complete'), decides('withdraw'), moves],
-      isRight: ([complete = '', withdraw = '', move = ''], { applications }) =>
-        wins([complete, withdraw]) === 1 &&
-        (move === '200' || isInTheWay(move)) &&
-        `${applications}` === (complete === '200' ? 'completed,adopted' : 'withdrawn,submitted'),
-    });
+    expect(
+      await races.run({
+        applications: [['accept'], []],
+        contenders: [acts('complete'), decides('withdraw'), moves],
+        isRight: ([complete = '', withdraw = '', move = ''], { applications }) =>
+          wins([complete, withdraw]) === 1 &&
+          (move === '200' || isInTheWay(move)) &&
+          `${applications}` === (complete === '200' ? 'completed,adopted' : 'withdrawn,submitted'),
+      }),
+    ).toEqual(fair);
   });
 });
 
 describe('An adopter', () => {
   test('who has their data erased while the order is completed has adopted the animal, or withdrawn', async () => {
-    await races.run({
-      applications: [['accept'], []],
-      contenders: [acts('complete'), erases],
-      isRight: ([complete = '', erase = ''], { applications }) =>
-        wins([complete, erase]) === 1 &&
-        isOneOf([complete, erase], '200', 'order_state_conflict', 'application_state_conflict') &&
-        `${applications}` === (complete === '200' ? 'completed,adopted' : 'withdrawn,submitted'),
-    });
+    expect(
+      await races.run({
+        applications: [['accept'], []],
+        contenders: [acts('complete'), erases],
+        isRight: ([complete = '', erase = ''], { applications }) =>
+          wins([complete, erase]) === 1 &&
+          isOneOf([complete, erase], '200', 'order_state_conflict', 'application_state_conflict') &&
+          `${applications}` === (complete === '200' ? 'completed,adopted' : 'withdrawn,submitted'),
+      }),
+    ).toEqual(fair);
   });
 
   test('who applies twice at once has one application', async () => {
-    await races.run({
-      applications: [],
-      contenders: [applies(0), applies(0)],
-      isRight: (outcomes, { applications }) =>
-        wins(outcomes) === 1 && isOneOf(outcomes, '201', 'application_exists') && `${applications}` === 'submitted',
-    });
+    expect(
+      await races.run({
+        applications: [],
+        contenders: [applies(0), applies(0)],
+        isRight: (outcomes, { applications }) =>
+          wins(outcomes) === 1 && isOneOf(outcomes, '201', 'application_exists') && `${applications}` === 'submitted',
+      }),
+    ).toEqual(fair);
   });
 
   test('who applies again while staff reopen the first application has one of the two', async () => {
-    await races.run({
-      applications: [['decline']],
-      contenders: [decides('reopen'), applies(0)],
-      isRight: ([reopen = '', sent = ''], { applications }) =>
-        wins([reopen, sent]) === 1 &&
-        isOneOf([reopen, sent], '200', '201', 'application_exists') &&
-        `${applications}` === (reopen === '200' ? 'reviewing' : 'declined,submitted'),
-    });
+    expect(
+      await races.run({
+        applications: [['decline']],
+        contenders: [decides('reopen'), applies(0)],
+        isRight: ([reopen = '', sent = ''], { applications }) =>
+          wins([reopen, sent]) === 1 &&
+          isOneOf([reopen, sent], '200', '201', 'application_exists') &&
+          `${applications}` === (reopen === '200' ? 'reviewing' : 'declined,submitted'),
+      }),
+    ).toEqual(fair);
   });
 
   test('who confirms twice at once, while the animal moves, has confirmed once', async () => {
-    await races.run({
-      applications: [[]],
-      prepare: unconfirmed,
-      contenders: [confirms, confirms, moves],
-      isRight: (outcomes, { applications }) => isOneOf(outcomes, '200') && `${applications}` === 'submitted',
-    });
+    expect(
+      await races.run({
+        applications: [[]],
+        prepare: unconfirmed,
+        contenders: [confirms, confirms, moves],
+        isRight: (outcomes, { applications }) => isOneOf(outcomes, '200') && `${applications}` === 'submitted',
+      }),
+    ).toEqual(fair);
   });
 
   test('who confirms while the animal is sold has confirmed before, or is told', async () => {
-    await races.run({
-      applications: [[]],
-      prepare: unconfirmed,
-      contenders: [confirms, sells],
-      isRight: ([confirm = '', sell = ''], { applications }) =>
-        sell === '200' &&
-        isOneOf([confirm], '200', 'pet_not_available') &&
-        `${applications}` === (confirm === '200' ? 'adopted' : 'unconfirmed'),
-    });
+    expect(
+      await races.run({
+        applications: [[]],
+        prepare: unconfirmed,
+        contenders: [confirms, sells],
+        isRight: ([confirm = '', sell = ''], { applications }) =>
+          sell === '200' &&
+          isOneOf([confirm], '200', 'pet_not_available') &&
+          `${applications}` === (confirm === '200' ? 'adopted' : 'unconfirmed'),
+      }),
+    ).toEqual(fair);
   });
 
   test('who confirms while the application is deleted has confirmed it, or is told that it is gone', async () => {
-    await races.run({
-      applications: [[]],
-      prepare: oldUnconfirmed,
-      contenders: [confirms, deletes],
-      isRight: ([confirm = '', removed = ''], { applications }) =>
-        removed === '200' &&
-        isOneOf([confirm], '200', 'application_not_found') &&
-        `${applications}` === (confirm === '200' ? 'submitted' : ''),
-    });
+    expect(
+      await races.run({
+        applications: [[]],
+        prepare: oldUnconfirmed,
+        contenders: [confirms, deletes],
+        isRight: ([confirm = '', removed = ''], { applications }) =>
+          removed === '200' &&
+          isOneOf([confirm], '200', 'application_not_found') &&
+          `${applications}` === (confirm === '200' ? 'submitted' : ''),
+      }),
+    ).toEqual(fair);
   });
 });

@@ -29,7 +29,7 @@ export interface MailParts {
   readonly read: ReadMail;
   /** Of the deployment. */
   readonly secret: Buffer;
-  /** Shared by the lanes of this process. */
+  /** Shared by the senders of this process. */
   readonly pause: ServerPause;
   /** Aborted when the worker stops. What has begun may end. */
   readonly signal: AbortSignal;
@@ -39,12 +39,12 @@ export interface MailParts {
 }
 
 /** In one process. Each has one connection, and sends one message at a time. */
-export const mailLanes = 4;
+export const mailSenders = 4;
 
 const defaultTimeouts: SmtpTimeouts = { openMs: 15_000, checkMs: 5_000, envelopeMs: 20_000, replyMs: 300_000 };
 /** Until the text is sent. Longer than `envelopeMs`, with what comes before it. */
 const claimSeconds = 60;
-/** From then on: whoever takes the message over sends it a second time. Extended while the server has not replied. */
+/** From then on: a worker that takes the message over sends it a second time. Extended while the server has not replied. */
 const begunSeconds = 120;
 const extendMs = 30_000;
 /** As `beginSeconds`, with time to hand the text over. */
@@ -56,15 +56,15 @@ const recordTries = 100;
 const recordPauseMs = 1_000;
 
 /**
- * Sends queued messages, one after the other. Several lanes and workers do so at once, and each may be killed at any time:
+ * Sends queued messages, one after the other. Several senders and workers do so at once, and each may be killed at any time:
  * - First the connection: a message is claimed only when it can be sent at once.
- * - A message belongs to the lane that has claimed it, until the claim ends. Each write has the number of the claim, which only grows.
+ * - A message belongs to the sender that has claimed it, until the claim ends. Each write has the number of the claim, which only grows.
  * - What it says is read after the claim. When the server has taken the envelope and asks for the text, the claim is checked once more:
  *   that is where a cancelled message stops. The text is sent within `beginSeconds` of that check or not at all.
  * - So a message is sent twice only if the text was sent, and the reply was not read or not recorded. Both have the same Message-ID.
  * - No connection of PostgreSQL is held while the SMTP server replies.
  */
-export class MailLane {
+export class MailSender {
   readonly #parts: MailParts;
   readonly #kinds: readonly string[];
   readonly #addressKey: Buffer;
@@ -132,7 +132,7 @@ export class MailLane {
       await this.#exchange(session, claim, composed);
     } catch (error) {
       if (!(error instanceof NotBegun)) return this.#conclude(claim, smtpFaultOf(error));
-      // It was cancelled, or another worker has it. If neither, it is due again at once.
+      // It was cancelled, another worker has it, or this one stops: then it is due again at once.
       return this.#defer(claim, { seconds: 0, isOfRecipient: false, failure: null });
     }
     this.#parts.pause.clear();
@@ -153,17 +153,26 @@ export class MailLane {
   ): Promise<void> {
     const { db, signal } = this.#parts;
     let extending: NodeJS.Timeout | undefined;
+    let hasBegun = false;
+    const stop = () => {
+      if (!hasBegun) session.destroy();
+    };
     const begin = async () => {
       const askedAtMs = performance.now();
       if (signal.aborted || !(await beginMail(db, claim, begunSeconds))) throw new NotBegun();
       if (performance.now() - askedAtMs > beginMs) throw new NotBegun();
+      hasBegun = true;
       extending = setInterval(() => void extendMailClaim(db, claim, begunSeconds).catch(() => {}), extendMs);
       return bytes;
     };
+    signal.addEventListener('abort', stop);
     try {
       await session.send(envelope, begin);
+    } catch (error) {
+      throw signal.aborted && !hasBegun ? new NotBegun() : error;
     } finally {
       clearInterval(extending);
+      signal.removeEventListener('abort', stop);
     }
   }
 
