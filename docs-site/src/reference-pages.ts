@@ -62,7 +62,7 @@ export function eventTypesPage(document: ApiDocument): Page {
 <p class="lead">The events in the <a href="/docs/events">feed</a> and in <a href="/docs/webhooks">webhooks</a>. Each is one JSON object.</p>
 ${Object.entries(bySchema).map(([$ref, types = []]) => {
   const { description } = resolve(document, { $ref });
-  const [[firstType = ''] = []] = types;
+  const firstType = types[0]?.[0] ?? '';
   const what = firstType.startsWith('pet.') ? 'animals' : `${firstType.split('.', 1)[0]}s`;
   return html`<h2 id="events-of-${what}"><a class="anchor" href="#events-of-${what}">Events about ${what}</a></h2>
 <p>${description}</p>

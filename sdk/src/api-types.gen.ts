@@ -902,20 +902,7 @@ export type Application = {
     /**
      * What the adopter has answered; null: the answers have been erased. Left out of lists.
      */
-    answers?: Array<{
-        /**
-         * The id of the question.
-         */
-        question: string;
-        /**
-         * The question as it was asked.
-         */
-        text: string;
-        /**
-         * What the adopter answered.
-         */
-        answer: boolean | string | Array<string>;
-    }> | null;
+    answers?: Array<Answer> | null;
     /**
      * What staff wrote to the adopter when they declined it; null: nothing.
      */

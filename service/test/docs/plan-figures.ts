@@ -4,5 +4,6 @@ import { planBounds, planNames } from '../../src/partners/rate-limit/plans.ts';
 export const enterprise = planBounds.enterprise;
 
 /** Of the other plans. */
-export const byPlan = (bound: 'openOrders' | 'openApplications' | 'newCategoriesPerDay' | 'photoMegabytesPerDay' | 'photoStorageGigabytes') =>
-  planNames.filter((plan) => plan !== 'enterprise').map((plan) => planBounds[plan][bound].toLocaleString('en'));
+export const byPlan = (
+  bound: 'openOrders' | 'openApplications' | 'newCategoriesPerDay' | 'photoMegabytesPerDay' | 'photoStorageGigabytes',
+) => planNames.filter((plan) => plan !== 'enterprise').map((plan) => planBounds[plan][bound].toLocaleString('en'));

@@ -115,7 +115,7 @@ describe('what an adopter is told', () => {
     expect((await say('declined', id))?.text).toContain('Danube Shelter writes:\n\n> Biscuit needs {name}.\n> And no cats.\n\n');
   });
 
-  test('whoever gives the address of another writes that person nothing', async () => {
+  test('a form with the address of another writes that person nothing', async () => {
     const id = await apply({ status: 'unconfirmed', name: 'Win at https://evil.example' });
     const message = await say('confirm', id);
     expect(message?.to.name).toBeUndefined();
