@@ -24,7 +24,7 @@ const firstNames =
 const lastNames = 'Byrne Walsh Kelly Doyle Murphy Nolan Quinn Farrell Keane Brady Moran Lynch'.split(' ');
 // biome-ignore format: one line each
 const homes = [
-  'A quiet house at the end of a lane. I work from home, and walk for an hour every morning, whatever the weather.',
+  'A quiet house at the end of a road. I work from home, and walk for an hour every morning, whatever the weather.',
   'We are two teachers with long summers, and a sofa that has been empty since our old dog died in spring.',
   'Three children, one trampoline, a great deal of noise, and somebody who is always in the kitchen.',
   'A small flat by the harbour, with a window that gets the sun until four. There is no garden, but the beach is across the road.',

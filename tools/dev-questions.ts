@@ -15,7 +15,7 @@ const why: Question = { id: 'why', text: 'Tell us about the home you offer.', ty
 export const devAsking: readonly Asking[] = [
   {
     shelter: 'Claddagh Paws',
-    note: 'We read every application on Mondays and Thursdays.\n\nThere are no wrong answers: tell us how you live, and we look for whoever fits.',
+    note: 'We read every application on Mondays and Thursdays.\n\nThere are no wrong answers: tell us how you live, and we look for a home that fits.',
     questions: [
       { id: 'home', text: 'Where do you live?', type: 'choice', options: ['House', 'Flat', 'Farm'], required: true },
       garden,

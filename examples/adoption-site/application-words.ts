@@ -81,7 +81,7 @@ const statuses: Readonly<Record<Application['status'], Words>> = {
   completed: ({ pet, shelter }) => ({
     label: 'Adopted',
     lead: `You have adopted ${pet}.`,
-    text: 'We wish you many good years together.',
+    text: 'We hope for many good years together.',
     next: `If you have questions, ${shelter} will be glad to help.`,
   }),
   declined: ({ shelter, pet }) => ({

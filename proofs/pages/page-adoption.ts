@@ -52,7 +52,7 @@ export async function askForAnimals(page: Page, inputs: Inputs, look?: (name: st
   await page.locator('#question-garden').check();
   await page.locator('#question-fence').check();
   await page.locator('#question-away').fill('3');
-  await page.locator('#question-why').fill('A quiet house at the end of a lane.');
+  await page.locator('#question-why').fill('A quiet house at the end of a road.');
   await note('the application', await send(page, right));
   await page.locator('main a[href$="/withdraw"]').click();
   await page.waitForURL('**/withdraw');
