@@ -17,10 +17,12 @@ export interface Run {
   readonly animals: readonly number[];
   readonly endsAtMs: number;
   readonly acknowledged: Acknowledged[];
-  /** Responses that no caller should get, by what they say. */
+  /** Responses of 5xx that do not say when to retry. */
   readonly failures: Map<string, number>;
   live: ServeProcess[];
   requests: number;
+  /** How often a caller was told to retry later, and waited. */
+  waits: number;
   kills: number;
 }
 
@@ -95,8 +97,11 @@ async function send(run: Run, request: (url: string) => Promise<Response>): Prom
   run.requests += 1;
   const response = await request(process.url).catch(() => undefined);
   if (!response) await sleep(pauseMs);
-  if (response && response.status >= 500) {
-    const what = `${response.status} ${JSON.parse(response.text).message.replaceAll(/\d+/g, '…')}`;
+  else if (response.status === 503 && response.headers['retry-after'] !== undefined) {
+    run.waits += 1;
+    await sleep(Math.min(Number(response.headers['retry-after']) * 1_000, run.endsAtMs - Date.now()));
+  } else if (response.status >= 500) {
+    const what = `${response.status} ${JSON.parse(response.text).message}`;
     run.failures.set(what, (run.failures.get(what) ?? 0) + 1);
   }
   return response;

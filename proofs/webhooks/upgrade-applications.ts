@@ -46,7 +46,16 @@ export async function upgradeApplications({ short, before, root, progress }: Upg
   const callers = { http, oldUrl, url: store.processes[0]?.url ?? '', partner: partners[0] as Key, manager };
   for (let i = 0; i < size.ofEach; i += 1) for (const what of Object.keys(done) as Array<keyof Done>) await actOnce(callers, what, done);
   const endsAtMs = Date.now() + size.seconds * 1_000;
-  const run: Run = { animals, endsAtMs, acknowledged: [], failures: new Map(), live: [...store.processes], requests: 0, kills: 0 };
+  const run: Run = {
+    animals,
+    endsAtMs,
+    acknowledged: [],
+    failures: new Map(),
+    live: [...store.processes],
+    requests: 0,
+    waits: 0,
+    kills: 0,
+  };
   const shares = animals.flatMap((petId) => Array.from({ length: applicantsOfAnimal }, (_, adopter) => ({ petId, adopter })));
   const byStaff = Array.from({ length: staffOfEach });
   await Promise.all([
