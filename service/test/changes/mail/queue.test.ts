@@ -133,6 +133,7 @@ test('a message is counted once, however often it is tried', async () => {
 test('addresses are hashed with a key that is derived from the secret', () => {
   const [key, other] = [addressKeyOf(Buffer.alloc(32, 1)), addressKeyOf(Buffer.alloc(32, 2))];
   expect(hashAddress(key, 'Ada+x@example.org')).toEqual(hashAddress(key, 'ada@example.org'));
+  expect(hashAddress(key, 'a.d.a+x@googlemail.com')).toEqual(hashAddress(key, 'ada@gmail.com'));
   expect(hashAddress(key, 'ada@example.org')).not.toEqual(hashAddress(other, 'ada@example.org'));
   expect(key).not.toEqual(Buffer.alloc(32, 1));
 });
