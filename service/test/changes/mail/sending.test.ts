@@ -18,6 +18,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await store.write('delete from mail');
+  await store.write('delete from mail_counts');
   letters.clear();
 });
 
