@@ -1,4 +1,4 @@
-// Found by an outside reader. Each fails until it is mended.
+// What clients, shelters and mail servers could do to adopters by mail.
 import PostalMime from 'postal-mime';
 import { beforeEach, expect, test } from 'vitest';
 import { startMailServer } from '../../../../testkit/mail-server.ts';
