@@ -83,9 +83,11 @@ export class SmtpSession {
     let own: unknown;
     try {
       await this.#run('the envelope', envelopeMs, (done, extend) => {
-        const session = this;
+        const taken = () => {
+          this.#takesMail = true;
+        };
         const beginNow = async function* () {
-          session.#takesMail = true;
+          taken();
           extend('the text', replyMs);
           yield await begin().catch((error) => {
             own = error;
