@@ -293,8 +293,8 @@ async function addApplications(store: Store, count: number): Promise<void> {
   const names = Array.from({ length: count }, (_, i) => storable(hostileNames[i % hostileNames.length] ?? ''));
   await queryStore(
     store,
-    `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, adopter_name, adopter_email, adopter_address, answers)
-      select (select min(id) from clients), (select min(id) from pets), 1, 'declined', true, name, 'adopter' || n || '@example.org', 'adopter' || n || '@example.org', '[]'
+    `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, adopter_name, adopter_email, adopter_address, is_confirmed, answers)
+      select (select min(id) from clients), (select min(id) from pets), 1, 'declined', true, name, 'adopter' || n || '@example.org', 'adopter' || n || '@example.org', true, '[]'
       from unnest($1::text[]) with ordinality as given (name, n) order by n`,
     [names],
   );

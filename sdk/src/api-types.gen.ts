@@ -920,7 +920,7 @@ export type Application = {
          */
         kind: string;
         /**
-         * The code that the mail server of the adopter returned.
+         * The code that the mail server returned, or `4.7.1 daily limit` if the address had its messages of the day.
          */
         code: string;
     }>;

@@ -9,9 +9,9 @@ import { parseSmtpUrl } from '../src/platform/smtp-url.ts';
 import type { TestStore } from './test-store.ts';
 
 export const mailKinds = {
-  confirm: { countsAs: 'confirmation' },
+  confirm: { countsAs: 'confirmation', atBound: 'wait' },
   received: { countsAs: 'message' },
-  accepted: { countsAs: 'nothing' },
+  accepted: { countsAs: 'staff', atBound: 'fail' },
   shelter: { countsAs: 'nothing' },
 } as const satisfies Record<string, MailKind>;
 

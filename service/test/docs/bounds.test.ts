@@ -316,13 +316,13 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Wait of an erasure for a message that has just begun', '{beginSeconds} s', 'changes/mail/mail-queue.ts'],
   [
     'Attempts to send a message',
-    "{pauseSecondsMin} s apart at first, {pauseSecondsMax hours} at last, for {/interval '(\\d) day'/} day",
+    "{pauseSecondsMin} s apart at first, {pauseSecondsMax} s at last, for {/interval '(\\d) day'/} day",
     'changes/mail/mail-sender.ts',
     'changes/mail/claim-queries.ts',
   ],
   ['Attempts to reach a mail server that fails', 'every second at first, every {pauseMsMax s} at last', 'changes/mail/server-pause.ts'],
   [
-    'Messages to an address on a UTC day, without those that staff cause',
+    'Messages to an address on a UTC day, and of acceptances and refusals about an application if the address is confirmed',
     '{confirmations} confirmations, {messages} in all',
     'changes/mail/address-bounds.ts',
   ],

@@ -11,7 +11,7 @@ export interface MailClaim {
   /** How many attempts were made, with this one. */
   readonly attempts: number;
   readonly isCounted: boolean;
-  /** A later message of its kind waits for its subject, and only one is to be sent. */
+  /** A later message of its kind about its subject waits or was sent: it says the same, or more. */
   readonly isSuperseded: boolean;
 }
 
@@ -36,8 +36,8 @@ export async function claimMail(db: Writer, kinds: readonly string[], seconds: n
       where id = (select id from mail where state = 'queued' and due_at <= now() and kind = any($2::text[])
         order by due_at limit 1 for update skip locked)
       returning id, claim as number, kind, subject_id as "subjectId", created_at as "createdAt", attempts::int, is_counted as "isCounted",
-        is_single and exists (select from mail as later where later.is_single and later.subject_id = mail.subject_id
-          and later.kind = mail.kind and later.state = 'queued' and later.id > mail.id) as "isSuperseded"`,
+        exists (select from mail as later where later.subject_id = mail.subject_id and later.kind = mail.kind
+          and later.state in ('queued', 'sent') and later.id > mail.id) as "isSuperseded"`,
     values: [seconds, kinds],
   });
   return rows[0];
@@ -67,7 +67,7 @@ export interface CountBounds {
   readonly confirmations: number;
 }
 
-/** Counts the message for its address today (UTC), unless that has reached a bound. Returns whether it was counted. */
+/** Counts the message today (UTC) for its address, or whatever else is bounded, unless that has reached a bound. Returns whether it was counted. */
 export async function countMail(
   db: Writer,
   claim: MailClaim,
@@ -86,6 +86,17 @@ export async function countMail(
     values: [...fenceOf(claim), address, isConfirmation, max.messages, max.confirmations],
   });
   return rowCount === 1;
+}
+
+/** Until some time in the first hour of the next day (UTC): as if it were queued then, since the server has not seen it yet. */
+export async function postponeMail(db: Writer, claim: MailClaim): Promise<void> {
+  await db.write({
+    name: 'postpone-mail',
+    text: `update mail set claim = null, due_at = next.at, waiting_since = next.at, created_at = next.at
+      from (select (date_trunc('day', now() at time zone 'utc') + interval '1 day') at time zone 'utc' + random() * interval '1 hour' as at) as next
+      where ${isClaimed}`,
+    values: fenceOf(claim),
+  });
 }
 
 /** One that was cancelled meanwhile stays so. */

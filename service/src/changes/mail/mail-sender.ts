@@ -2,8 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import type { MailAddress } from '../../platform/mail-address.ts';
 import type { SmtpServer } from '../../platform/smtp-url.ts';
-import { addressBounds, addressKeyOf, hashAddress } from './address-bounds.ts';
-import { beginMail, claimMail, countMail, deferMail, endMail, extendMailClaim, isMailDue, type MailClaim } from './claim-queries.ts';
+import { addressBounds, addressKeyOf, dailyLimit, hashAddress, hashSubject } from './address-bounds.ts';
+import {
+  beginMail,
+  claimMail,
+  countMail,
+  deferMail,
+  endMail,
+  extendMailClaim,
+  isMailDue,
+  type MailClaim,
+  postponeMail,
+} from './claim-queries.ts';
 import { beginSeconds } from './mail-queue.ts';
 import { composeMessage, type MailMessage } from './message.ts';
 import type { ServerPause } from './server-pause.ts';
@@ -11,14 +21,17 @@ import { badAddress, type SmtpFault, smtpFaultOf } from './smtp-faults.ts';
 import { SmtpSession, type SmtpTimeouts } from './smtp-session.ts';
 
 export interface MailKind {
-  /** Against the bounds of the address. Nothing: what staff cause, and what goes to shelters. */
-  readonly countsAs: 'confirmation' | 'message' | 'nothing';
+  /** Against the bounds of the address. Staff: of the subject instead, once the address is confirmed. Nothing: what goes to shelters. */
+  readonly countsAs: 'confirmation' | 'message' | 'staff' | 'nothing';
+  /** Beyond its bound: it waits for the next day, or fails, so that staff see it. Otherwise it is dropped. */
+  readonly atBound?: 'wait' | 'fail';
 }
 
 /** Returns what is to be said now; undefined if there is nothing to say any more. */
 export type ReadMail = (db: Db, mail: Pick<MailClaim, 'id' | 'kind' | 'subjectId' | 'createdAt'>) => Promise<MailMessage | undefined>;
 
-export type MailOutcome = 'sent' | 'failed' | 'dropped' | 'deferred';
+/** Limited: beyond a bound of the day, whatever becomes of it. */
+export type MailOutcome = 'sent' | 'failed' | 'dropped' | 'deferred' | 'limited';
 
 export interface MailParts {
   readonly db: Db & Writer;
@@ -127,7 +140,7 @@ export class MailSender {
     if (!message) return this.#end(claim, 'dropped');
     const composed = await composeMessage(message, { from, language, id: claim.id, createdAt: claim.createdAt });
     if (!composed) return this.#end(claim, 'failed', badAddress);
-    if (!(await this.#mayBeSent(claim, message))) return this.#end(claim, 'dropped');
+    if (!(await this.#mayBeSent(claim, message))) return this.#limit(claim);
     try {
       await this.#exchange(session, claim, composed);
     } catch (error) {
@@ -142,8 +155,19 @@ export class MailSender {
   async #mayBeSent(claim: MailClaim, { to: { address }, isUnconfirmed }: MailMessage): Promise<boolean> {
     const countsAs = isUnconfirmed ? 'confirmation' : (this.#parts.kinds[claim.kind]?.countsAs ?? 'nothing');
     if (countsAs === 'nothing' || claim.isCounted) return true;
-    const isConfirmation = countsAs === 'confirmation';
-    return countMail(this.#parts.db, claim, { address: hashAddress(this.#addressKey, address), isConfirmation, max: addressBounds });
+    const key = this.#addressKey;
+    const counted = countsAs === 'staff' ? hashSubject(key, claim.subjectId) : hashAddress(key, address);
+    return countMail(this.#parts.db, claim, { address: counted, isConfirmation: countsAs === 'confirmation', max: addressBounds });
+  }
+
+  async #limit(claim: MailClaim): Promise<void> {
+    const { db, kinds } = this.#parts;
+    const { atBound } = kinds[claim.kind] ?? {};
+    if (atBound === 'wait') {
+      this.#parts.onOutcome('limited');
+      return this.#record(() => postponeMail(db, claim));
+    }
+    return atBound === 'fail' ? this.#end(claim, 'failed', dailyLimit, 'limited') : this.#end(claim, 'dropped', null, 'limited');
   }
 
   async #exchange(
@@ -188,8 +212,13 @@ export class MailSender {
     throw fault;
   }
 
-  async #end(claim: MailClaim, state: 'sent' | 'failed' | 'dropped', failure: string | null = null): Promise<void> {
-    this.#parts.onOutcome(state);
+  async #end(
+    claim: MailClaim,
+    state: 'sent' | 'failed' | 'dropped',
+    failure: string | null = null,
+    outcome: MailOutcome = state,
+  ): Promise<void> {
+    this.#parts.onOutcome(outcome);
     await this.#record(() => endMail(this.#parts.db, claim, state, failure));
   }
 

@@ -38,15 +38,22 @@ interface Details extends Error {
 /** The reply asks for a login, or for TLS: no message is at fault. */
 const loginCodes = [530, 534, 535, 538];
 const closing = 421;
+/** The server relays for nobody, has a policy against the store, or dislikes the sender (RFC 3463): many check that only here. */
+const ofStore = /^5\d\d 5\.(?:7\.\d+|1\.[78])$/;
+/** Without an enhanced code, these say either that or that the mailbox doesn't exist. */
+const unclear = ['550', '553', '554'];
 
-export function smtpFaultOf(error: unknown): SmtpFault {
+/** `takesMail`: the server has taken a recipient on this connection, so what it rejects is not the store. */
+export function smtpFaultOf(error: unknown, { takesMail = false }: { readonly takesMail?: boolean } = {}): SmtpFault {
   if (error instanceof SmtpFault) return error;
   const details = error as Details;
   const { response, responseCode, command = 'CONN' } = details;
   // Neither the message nor the cause: both have the reply.
   if (responseCode === undefined || response === undefined) return faultOfConnection(details);
   const code = codeOf(response);
-  const isOfMessage = (command === 'RCPT TO' || command === 'DATA') && responseCode !== closing && !loginCodes.includes(responseCode);
+  const isOfStore = command === 'RCPT TO' && (ofStore.test(code) || (unclear.includes(code) && !takesMail));
+  const isOfMessage =
+    (command === 'RCPT TO' || command === 'DATA') && responseCode !== closing && !loginCodes.includes(responseCode) && !isOfStore;
   if (!isOfMessage) return new SmtpFault(`the SMTP server replied to ${command}`, { of: 'server', code });
   // 503: the commands came in another order than the server expected.
   const isPermanent = responseCode >= 500 && responseCode < 600 && responseCode !== 503;

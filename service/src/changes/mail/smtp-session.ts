@@ -29,6 +29,7 @@ export class SmtpSession {
   readonly #timeouts: SmtpTimeouts;
   #lost: ((error: unknown) => void) | undefined;
   #isOpen = true;
+  #takesMail = false;
 
   private constructor(connection: SmtpConnection, timeouts: SmtpTimeouts) {
     this.#connection = connection;
@@ -82,7 +83,11 @@ export class SmtpSession {
     let own: unknown;
     try {
       await this.#run('the envelope', envelopeMs, (done, extend) => {
+        const taken = () => {
+          this.#takesMail = true;
+        };
         const beginNow = async function* () {
+          taken();
           extend('the text', replyMs);
           yield await begin().catch((error) => {
             own = error;
@@ -94,6 +99,15 @@ export class SmtpSession {
     } catch (error) {
       throw own ?? error;
     }
+  }
+
+  /** Whether it takes a message from this address to itself, of which no text is sent. Rejects with an SmtpFault. Ends the connection. */
+  async tryAddress(address: string): Promise<void> {
+    const stop = new Error('asked for the text');
+    const stopNow = () => Promise.reject(stop);
+    await this.send({ from: address, to: address }, stopNow).catch((error) => {
+      if (error !== stop) throw error;
+    });
   }
 
   /** Says good-bye without waiting for a reply. */
@@ -133,7 +147,7 @@ export class SmtpSession {
       );
       await promise;
     } catch (error) {
-      const fault = smtpFaultOf(error);
+      const fault = smtpFaultOf(error, { takesMail: this.#takesMail });
       // After a reply about the message, the next one may use the connection.
       if (fault.of === 'server' || !fault.code) this.destroy();
       throw fault;

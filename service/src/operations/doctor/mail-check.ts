@@ -8,11 +8,15 @@ import { broken, type Judgement, ok } from './finding.ts';
 const timeoutMs = 5_000;
 const timeouts = { openMs: timeoutMs, checkMs: timeoutMs, envelopeMs: timeoutMs, replyMs: timeoutMs };
 
-/** The server for mail: connects, by TLS unless it is on this machine, and logs in. Sends nothing. */
+/** The server for mail: connects, by TLS unless it is on this machine, logs in, and asks whether it takes mail of the sender. Sends no text. */
 export async function checkMail({ smtp, from }: MailConfig): Promise<Judgement> {
   const where = describeSmtp(smtp);
   try {
     const session = await SmtpSession.open(smtp, timeouts);
+    // A mailbox of the sender that doesn't exist is no fault: nobody writes to it.
+    await session.tryAddress(from.address).catch((error) => {
+      if (!(error instanceof SmtpFault) || error.of === 'server') throw error;
+    });
     session.quit();
     return ok(`${where} takes mail${smtp.login ? ` of ${smtp.login.user}` : ' without a login'}; the sender is ${from.address}.`);
   } catch (error) {
@@ -25,7 +29,7 @@ function fixOf({ cause, code, message }: SmtpFault, host: string): string {
   const tls = cause instanceof Error ? findTlsFault(cause) : undefined;
   if (tls) return tlsFixes[tls.kind] ?? 'Let the server accept TLS 1.2 or 1.3 with usual ciphers: its log has the reason.';
   if (code?.startsWith('535')) return 'Correct the user and the password in HOMEWARD_SMTP_URL. The log of the mail server has the reason.';
-  if (code) return 'Look at the log of the mail server: it rejects this machine, or this user.';
+  if (code) return 'Look at the log of the mail server: it rejects this machine, this user, or HOMEWARD_MAIL_FROM.';
   if (/ENOTFOUND|EAI_AGAIN|EDNS/.test(message)) return `Add ${host} to DNS, or correct HOMEWARD_SMTP_URL.`;
   if (/STARTTLS|TLS/.test(message))
     return 'Let the server offer STARTTLS, or write smtps:// if it speaks TLS from the start, usually on port 465.';

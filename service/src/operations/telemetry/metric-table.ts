@@ -150,7 +150,7 @@ export const metricTable = {
   homeward_webhook_endpoints: shared('Endpoints of all clients.', 'status'),
   homeward_webhook_endpoints_failing: shared('Enabled endpoints whose last delivery failed.'),
   homeward_mail_total: worker.counter(
-    'Messages by outcome. sent: the SMTP server has taken it. deferred: an attempt failed, and there is another within a day. failed: the server rejected it for good, or none was there for a day. dropped: there was nothing to say any more, or the address had its messages of the day.',
+    'Messages by outcome. sent: the SMTP server has taken it. deferred: an attempt failed, and there is another within a day. failed: the server rejected it for good, or none was there for a day. dropped: there was nothing to say any more. limited: the address, or what it is about, had its messages of the day.',
     'outcome',
   ),
   homeward_mail_oldest_waiting_seconds: shared(

@@ -10,11 +10,14 @@ interface MailText {
 
 export interface MailTexts {
   readonly greeting: { readonly byName: string; readonly withoutName: string };
+  /** Without `{pet}`: partners name animals, and anyone may give another's address. */
   readonly confirm: MailText;
   readonly received: MailText;
   readonly accepted: MailText;
   /** `{message}` is what staff wrote. Its paragraph is left out if they wrote nothing. */
   readonly declined: MailText;
+  /** In place of that paragraph, to an address that nobody has confirmed. */
+  readonly messageOnPage: string;
   /** It was withdrawn by someone else than the adopter, or closed. */
   readonly closed: Readonly<Record<'withdrawn' | ClosedReason, MailText>>;
   readonly shelter: {
@@ -40,9 +43,9 @@ const page = 'This page always shows where your application stands. You can also
 const en: MailTexts = {
   greeting: { byName: 'Hello {name},', withoutName: 'Hello,' },
   confirm: {
-    subject: 'Please confirm your application for {pet}',
+    subject: 'Please confirm your application to {shelter}',
     paragraphs: [
-      'Someone gave this e-mail address in an application to adopt {pet} from {shelter}. We hope that it was you.',
+      'Someone gave this e-mail address in an application to adopt an animal from {shelter}. We hope that it was you.',
       'If so, please confirm your address on this page. {shelter} sees your application from then on, and not before:',
       '{url}',
       'The link works for three days. If it was not you, there is nothing to do: the application is then deleted, and {shelter} never sees it.',
@@ -74,6 +77,7 @@ const en: MailTexts = {
       '{url}',
     ],
   },
+  messageOnPage: '{shelter} has written something to you. You can read it on the page below.',
   closed: {
     withdrawn: {
       subject: 'Your application for {pet} was withdrawn',

@@ -16,11 +16,12 @@ interface AdopterMail extends MailKind {
 
 /** What adopters are told. Their subject is the application. */
 const adopterMail = {
-  confirm: { countsAs: 'confirmation', statuses: ['unconfirmed'] },
+  // Without it the application ends after three days, so it is worth waiting for.
+  confirm: { countsAs: 'confirmation', atBound: 'wait', statuses: ['unconfirmed'] },
   received: { countsAs: 'message', statuses: ['submitted', 'reviewing'] },
-  accepted: { countsAs: 'nothing', statuses: ['accepted'] },
-  declined: { countsAs: 'nothing', statuses: ['declined'] },
-  closed: { countsAs: 'message', statuses: ['closed', 'withdrawn'] },
+  accepted: { countsAs: 'staff', atBound: 'fail', statuses: ['accepted'] },
+  declined: { countsAs: 'staff', atBound: 'fail', statuses: ['declined'] },
+  closed: { countsAs: 'message', atBound: 'fail', statuses: ['closed', 'withdrawn'] },
 } as const satisfies Record<string, AdopterMail>;
 
 export type AdopterMailKind = keyof typeof adopterMail;

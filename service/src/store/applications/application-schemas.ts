@@ -105,7 +105,10 @@ export const ApplicationSchema = Type.Object(
       Type.Array(
         Type.Object({
           kind: Type.String({ description: 'What the message was about.', examples: ['accepted'] }),
-          code: Type.String({ description: 'The code that the mail server of the adopter returned.', examples: ['550 5.1.1'] }),
+          code: Type.String({
+            description: 'The code that the mail server returned, or `4.7.1 daily limit` if the address had its messages of the day.',
+            examples: ['550 5.1.1'],
+          }),
         }),
         {
           description:

@@ -12,14 +12,17 @@ export function adopterMessage(
   url: string,
 ): MailMessage {
   const text = kind === 'closed' ? texts.closed[closedReason ?? 'withdrawn'] : texts[kind];
-  const values = { pet: nameInText(petName), shelter: shelter.name, name: nameInText(adopterName), message: quoted(message ?? ''), url };
-  // Anyone who fills in the form with another's address writes that person nothing: not even a name.
-  const isAsked = kind === 'confirm';
-  const greeting = !isAsked && values.name ? texts.greeting.byName : texts.greeting.withoutName;
-  const paragraphs = text.paragraphs.filter((paragraph) => message || !paragraph.includes('{message}'));
+  // Whoever gives another's address, also at the desk, writes that person nothing: not even a name.
+  const isTrusted = isConfirmed && kind !== 'confirm';
+  const [shelterName, name] = [nameInText(shelter.name), nameInText(adopterName)];
+  const values = { pet: nameInText(petName), shelter: shelterName, name, message: quoted(message ?? ''), url };
+  const greeting = isTrusted && name ? texts.greeting.byName : texts.greeting.withoutName;
+  const paragraphs = text.paragraphs
+    .filter((paragraph) => message || !paragraph.includes('{message}'))
+    .map((paragraph) => (!isTrusted && paragraph.includes('{message}') ? texts.messageOnPage : paragraph));
   return {
-    to: { address: adopterEmail, name: isAsked ? undefined : adopterName },
-    replyTo: shelter.email === null ? undefined : { address: shelter.email, name: shelter.name },
+    to: { address: adopterEmail, name: isTrusted ? adopterName : undefined },
+    replyTo: shelter.email === null ? undefined : { address: shelter.email, name: shelterName },
     subject: fill(text.subject, values),
     text: `${[...[greeting, ...paragraphs].map((part) => fill(part, values)), contactOf(texts, shelter), texts.footer].join('\n\n')}\n`,
     isUnconfirmed: !isConfirmed,
@@ -41,7 +44,7 @@ export function shelterMessage(
   if (unanswered > oldest.length) lines.push(plural(more, unanswered - oldest.length));
   const paragraphs = [
     texts.greeting.withoutName,
-    ...(submitted > 0 ? [plural(lookedAt, submitted, { shelter: shelter.name })] : []),
+    ...(submitted > 0 ? [plural(lookedAt, submitted, { shelter: nameInText(shelter.name) })] : []),
     ...(unanswered > 0 ? [`${plural(late, unanswered, { days: String(days) })}\n${lines.join('\n')}`] : []),
     fill(end, { expiry: String(expiryDays) }),
     url,
@@ -54,7 +57,10 @@ export function shelterMessage(
   };
 }
 
-function contactOf({ contact }: MailTexts, { name, ...reached }: MailedShelter): string {
+/** A website and an e-mail address are there to be followed; they are of a shelter that the store's operator has set up. */
+function contactOf({ contact }: MailTexts, { name: given, ...shelter }: MailedShelter): string {
+  const name = nameInText(given);
+  const reached = { ...shelter, address: shelter.address?.split(/\r?\n/).map(withoutLinks).join('\n') ?? null };
   const lines = (['email', 'phone', 'website', 'address'] as const).flatMap((way) => {
     const value = reached[way];
     return value === null ? [] : [`${contact[way]}: ${value}`];
@@ -69,17 +75,22 @@ const fill = (template: string, values: Values): string => template.replace(/\{(
 
 const nameLengthMax = 80;
 
-/** A stranger's name on one line, without what a mail program makes a link of. */
+/** A stranger's name on one line, without what a mail program makes a link of, and without a telephone number. */
 function nameInText(name: string): string {
-  const line = name
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replaceAll('://', ': //')
-    .replace(/\.(?=[\p{L}\p{N}])/gu, '. ')
-    .replaceAll('@', ' at ');
+  const line = withoutLinks(name).replace(/\+?\p{Nd}(?:[\s()./\-–]{0,3}\p{Nd}){5,}/gu, '…');
   const characters = [...line];
   return characters.length > nameLengthMax ? `${characters.slice(0, nameLengthMax - 1).join('')}…` : line;
 }
+
+/** NFKC makes full stops of most characters that look like one; the others are here. */
+const withoutLinks = (line: string): string =>
+  line
+    .normalize('NFKC')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replaceAll('://', ': //')
+    .replace(/[.\u3002\u00b7\u2219\u22c5\u30fb](?=[^\s.])/gu, '. ')
+    .replaceAll('@', ' at ');
 
 const quoted = (text: string): string =>
   text

@@ -88,7 +88,7 @@ test('a single message is not read before the transactions that found it waiting
   expect(server.accepted[0]?.raw).toContain('after');
 });
 
-test('ten counted messages a day go to an address, three of them confirmations, whatever its tag and case; staff are not bounded', async () => {
+test('ten counted messages a day go to an address, three of them confirmations, whatever its tag and case', async () => {
   const addresses = ['ada@example.org', 'Ada+dogs@Example.org', 'ADA@example.org', 'ada+@example.org'];
   for (let id = 0n; id < 40n; id += 1n) letters.write(id, { to: { address: addresses[Number(id % 4n)] ?? '' } });
   const kindOf = (id: bigint) => (id < 10n ? 'confirm' : id < 30n ? 'received' : 'accepted');
@@ -102,7 +102,45 @@ test('ten counted messages a day go to an address, three of them confirmations, 
     .map(({ kind, subjectId }) => `${kind}${subjectId === 100n ? ' to another' : ''}`);
   const counts = Object.fromEntries([...new Set(sent)].map((kind) => [kind, sent.filter((one) => one === kind).length]));
   expect(counts).toEqual({ confirm: 3, received: 7, accepted: 10, 'confirm to another': 1 });
-  expect(outcomes.filter((outcome) => outcome === 'dropped')).toHaveLength(20);
+  expect(outcomes.filter((outcome) => outcome === 'limited')).toHaveLength(20);
+  expect(Map.groupBy(await readMail(store), ({ state }) => state).get('dropped')).toHaveLength(13);
+});
+
+test('a confirmation beyond the bound waits for the next day, as one that is queued then', async () => {
+  for (let id = 0n; id < 4n; id += 1n) letters.write(id, { to: { address: 'ada@example.org' } });
+  for (let id = 0n; id < 4n; id += 1n) await queue(store, { kind: 'confirm', subjectId: id });
+  await sendAll(sender);
+  expect(server.accepted).toHaveLength(3);
+  const [waiting] = await store.read<{ isTomorrow: boolean; isSame: boolean }>(
+    `select (due_at at time zone 'utc')::date = (now() at time zone 'utc')::date + 1 and (due_at at time zone 'utc')::time <= '01:00' as "isTomorrow",
+      due_at = created_at and due_at = waiting_since and claim is null as "isSame" from mail where state = 'queued'`,
+  );
+  expect(waiting).toEqual({ isTomorrow: true, isSame: true });
+  await store.write('update mail_counts set day = day - 1');
+  await makeDue(store);
+  await sendAll(sender);
+  expect(server.accepted).toHaveLength(4);
+});
+
+test('ten messages a day that staff cause are sent about a subject, and staff see that the next one was not', async () => {
+  letters.write(1n);
+  for (let sent = 0; sent < 11; sent += 1) {
+    await queue(store, { kind: 'accepted', subjectId: 1n });
+    await sendAll(sender);
+  }
+  expect(server.accepted).toHaveLength(10);
+  expect((await readMail(store)).at(-1)).toMatchObject({ state: 'failed', failure: '4.7.1 daily limit' });
+});
+
+test('of two messages of a kind about a subject the later one alone is sent', async () => {
+  letters.write(1n);
+  await queue(store, { kind: 'accepted', subjectId: 1n }, { kind: 'accepted', subjectId: 1n }, { kind: 'received', subjectId: 1n });
+  await sendAll(sender);
+  expect((await readMail(store)).map(({ kind, state }) => [kind, state])).toEqual([
+    ['accepted', 'dropped'],
+    ['accepted', 'sent'],
+    ['received', 'sent'],
+  ]);
 });
 
 test('the next day they are sent again', async () => {
@@ -133,6 +171,7 @@ test('a message is counted once, however often it is tried', async () => {
 test('addresses are hashed with a key that is derived from the secret', () => {
   const [key, other] = [addressKeyOf(Buffer.alloc(32, 1)), addressKeyOf(Buffer.alloc(32, 2))];
   expect(hashAddress(key, 'Ada+x@example.org')).toEqual(hashAddress(key, 'ada@example.org'));
+  expect(hashAddress(key, 'a.d.a+x@googlemail.com')).toEqual(hashAddress(key, 'ada@gmail.com'));
   expect(hashAddress(key, 'ada@example.org')).not.toEqual(hashAddress(other, 'ada@example.org'));
   expect(key).not.toEqual(Buffer.alloc(32, 1));
 });

@@ -18,6 +18,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await store.write('delete from mail');
+  await store.write('delete from mail_counts');
   letters.clear();
 });
 
@@ -150,6 +151,8 @@ describe('a fault of the server is not one of the recipient', () => {
   const cases = [
     ['rejects the sender', { sender: () => ({ code: 550, text: '5.7.1 not you' }) }, '550 5.7.1'],
     ['demands a login', { recipient: () => ({ code: 530, text: '5.7.0 log in first' }) }, '530 5.7.0'],
+    ['relays for nobody', { recipient: () => ({ code: 554, text: '5.7.1 Relay access denied' }) }, '554 5.7.1'],
+    ['rejects without an enhanced code', { recipient: () => ({ code: 550, text: 'no' }) }, '550'],
     ['shuts down', { recipient: () => ({ code: 421, text: '4.3.2 bye' }) }, '421 4.3.2'],
     ['hangs at RCPT TO', { recipient: () => 'hang' }, null],
     ['hangs after the text', { text: () => 'hang' }, null],

@@ -323,6 +323,17 @@ const faults: readonly Fault[] = [
     },
   },
   {
+    fault: 'a mail server that relays for nobody',
+    first: 'mail',
+    severity: 'broken',
+    found: /^Mail waits: 127\.0\.0\.1:\d+ can't be used: the SMTP server replied to RCPT TO: 554 5\.7\.1\.$/,
+    fix: /^Look at the log of the mail server: it rejects this machine, this user, or HOMEWARD_MAIL_FROM/,
+    induce: async (undo) => {
+      const server = undo.use(await startMailServer({ recipient: () => ({ code: 554, text: '5.7.1 Relay access denied' }) }));
+      return { env: mailTo(`smtp://127.0.0.1:${server.port}`) };
+    },
+  },
+  {
     fault: 'failing endpoint',
     first: 'endpoints',
     severity: 'warning',

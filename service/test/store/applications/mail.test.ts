@@ -43,10 +43,20 @@ interface Given {
   readonly name?: string | null;
   readonly isMailed?: boolean;
   readonly daysAgo?: number;
+  /** By default unless it is `unconfirmed`. */
+  readonly isConfirmed?: boolean;
 }
 
 let email = 0;
-async function apply({ status, closedReason, message, name = 'Ada Lovelace', isMailed = true, daysAgo = 0 }: Given): Promise<bigint> {
+async function apply({
+  status,
+  closedReason,
+  message,
+  name = 'Ada Lovelace',
+  isMailed = true,
+  daysAgo = 0,
+  isConfirmed = status !== 'unconfirmed',
+}: Given): Promise<bigint> {
   const orders =
     status === 'accepted'
       ? await store.write<{ id: bigint }>(
@@ -57,8 +67,8 @@ async function apply({ status, closedReason, message, name = 'Ada Lovelace', isM
       : [];
   email += 1;
   const [row] = await store.write<{ id: bigint }>(
-    `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, closed_reason, message, adopter_name, adopter_email, adopter_address, answers, order_id, acted_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, '[]', $10, now() - make_interval(days => $11)) returning id`,
+    `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, closed_reason, message, adopter_name, adopter_email, adopter_address, answers, order_id, acted_at, is_confirmed)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, '[]', $10, now() - make_interval(days => $11), $12) returning id`,
     partner.clientId,
     petId,
     shelter,
@@ -70,6 +80,7 @@ async function apply({ status, closedReason, message, name = 'Ada Lovelace', isM
     name === null ? null : `ada${email}@example.org`,
     orders[0]?.id ?? null,
     daysAgo,
+    isConfirmed,
   );
   if (!row) throw new Error('not inserted');
   return row.id;
@@ -99,7 +110,7 @@ describe('what an adopter is told', () => {
       to: { address: expect.stringContaining('@example.org') },
       replyTo: { address: 'hello@danube.example' },
     });
-    expect(message?.subject).toContain('Biscuit');
+    expect(message?.subject).toContain(kind === 'confirm' ? 'Danube Shelter' : 'Biscuit');
     for (const part of ['Danube Shelter', 'hello@danube.example', '+43 1 555 01 23']) expect(message?.text).toContain(part);
     expect(message?.text).toContain(`\n\nhttps://api.example.org/a/${kind === 'confirm' ? 'confirm' : 'see'}-${id}\n\n`);
     expect(message?.text).not.toMatch(/[{}]|undefined|null/);
@@ -120,6 +131,22 @@ describe('what an adopter is told', () => {
     const message = await say('confirm', id);
     expect(message?.to.name).toBeUndefined();
     expect(JSON.stringify(message)).not.toMatch(/Win|evil/);
+  });
+
+  test('someone whom a shelter has entered gets none of its words before the address is confirmed', async () => {
+    const id = await apply({ status: 'declined', name: 'Call 0900 123 456', message: 'https://evil.example', isConfirmed: false });
+    const message = await say('declined', id);
+    expect(message?.text).toContain('Danube Shelter has written something to you. You can read it on the page below.');
+    expect(JSON.stringify(message)).not.toMatch(/Call|900|evil/);
+  });
+
+  test.each([
+    ['evil。example evil·example evil．example evil․example evil｡example', 'evil. example '.repeat(5).trim()],
+    ['Ada +43 (900) 12-34', 'Ada …'],
+    ['Ada ０９００１２３４', 'Ada …'],
+    ['Dr. Ada 3rd, 1010', 'Dr. Ada 3rd, 1010'],
+  ])('a name such as %s can not be followed', async (name, said) => {
+    expect((await say('received', await apply({ status: 'submitted', name })))?.text).toContain(`Hello ${said},\n`);
   });
 
   test('a name is on one line, and nothing in it becomes a link', async () => {

@@ -1,0 +1,97 @@
+// What clients, shelters and mail servers could do to adopters by mail.
+import PostalMime from 'postal-mime';
+import { beforeEach, expect, test } from 'vitest';
+import { startMailServer } from '../../../../testkit/mail-server.ts';
+import { openMailSenders } from '../../../src/cli/mail-jobs.ts';
+import { defaultScopes } from '../../../src/domain/scopes.ts';
+import { addPet } from '../../adoption-steps.ts';
+import { decide, decideAll, submit } from '../../application-steps.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
+import { makeDue, readMail, sendAll } from '../../mail-steps.ts';
+import { addShelter } from '../../shelter-steps.ts';
+import { openTestStore } from '../../test-store.ts';
+
+const server = disposeAfterAll(await startMailServer());
+const store = await openTestStore({
+  env: { HOMEWARD_SMTP_URL: server.url, HOMEWARD_MAIL_FROM: 'no-reply@store.example', HOMEWARD_PUBLIC_URL: 'https://store.example' },
+});
+const partner = await store.createKey();
+const shelterId = BigInt(await addShelter(store));
+const shelter = await store.createKey({ scopes: [...defaultScopes, 'shelter:manage'], shelterId });
+const { mail: mailConfig } = store.dependencies.config;
+if (!mailConfig) throw new Error('mail is off');
+const signal = new AbortController().signal;
+const [sender] = await openMailSenders(store.dependencies, mailConfig, { signal, onOutcome: () => {} });
+if (!sender) throw new Error('no sender');
+
+async function sendQueued(): Promise<void> {
+  await makeDue(store);
+  await sendAll(sender as NonNullable<typeof sender>);
+}
+
+async function addAnimal(name = 'Biscuit'): Promise<number> {
+  const { id } = await addPet(store, partner, { name });
+  await store.write('update pets set shelter_id = $2 where id = $1', id, shelterId);
+  return id;
+}
+
+beforeEach(async () => {
+  server.behaviour = {};
+  server.accepted.length = 0;
+  await store.write('delete from mail');
+  await store.write('delete from mail_counts');
+});
+
+test('one mailbox gets three confirmations a day, however the domain is spelt', async () => {
+  const petId = await addAnimal();
+  for (const domain of ['example.org', 'ｅxample.org', 'eｘample.org', 'exａmple.org', 'examｐle.org', '𝐞xample.org'])
+    await submit(store, partner, petId, { adopter: { name: 'Victim', email: `victim@${domain}` } });
+  await sendQueued();
+  expect(new Set(server.accepted.flatMap(({ to }) => to))).toEqual(new Set(['victim@example.org']));
+  expect(server.accepted).toHaveLength(3);
+});
+
+test('a confirmation has no word of the client that asks for it, who may have named the animal', async () => {
+  const petId = await addAnimal('your parcel is held. Pay at evil。example, call +43 900 1234');
+  await submit(store, partner, petId, { adopter: { name: 'Victim', email: 'victim@example.org' } });
+  await sendQueued();
+  const { subject, text } = await PostalMime.parse(server.accepted[0]?.raw ?? '');
+  expect(`${subject} ${text}`).not.toMatch(/parcel|evil|900/);
+});
+
+test('a shelter writes no text of its own to an address that nobody has confirmed', async () => {
+  const petId = await addAnimal();
+  const adopter = { name: 'your bank: call +43 900 1234', email: 'stranger@example.org' };
+  const { id } = await submit(store, shelter, petId, { adopter, confirmed: true });
+  await decide(store, shelter, id, 'decline', { body: { message: 'Log in: https://evil.example/login' } });
+  await sendQueued();
+  expect(server.accepted).toHaveLength(1);
+  expect((await PostalMime.parse(server.accepted[0]?.raw ?? '')).text).not.toMatch(/evil|900/);
+});
+
+test('one decision is told once, also if staff have taken others back while the mail server was away', async () => {
+  const { id } = await submit(store, shelter, await addAnimal(), { confirmed: true });
+  await decideAll(store, shelter, id, 'decline', 'reopen', 'decline');
+  await sendQueued();
+  expect(server.accepted).toHaveLength(1);
+});
+
+test('of a fourth message a day to an adopter who applied at the desk, staff learn that it was not sent', async () => {
+  const adopter = { name: 'Grace Hopper', email: 'grace@example.org' };
+  const ids: number[] = [];
+  for (let i = 0; i < 3; i += 1) ids.push((await submit(store, shelter, await addAnimal(), { adopter, confirmed: true })).id);
+  await sendQueued();
+  const [id = 0] = ids;
+  await decideAll(store, shelter, id, 'accept');
+  await sendQueued();
+  const { json } = await store.call<{ mailFailures?: unknown[] }>('GET', `/v1/applications/${id}`, { key: shelter.key });
+  expect(server.accepted.length === 4 || json.mailFailures?.length === 1).toBe(true);
+});
+
+test('while the server relays for nobody, messages wait', async () => {
+  server.behaviour = { recipient: () => ({ code: 554, text: '5.7.1 <ada@example.org>: Relay access denied' }) };
+  const petId = await addAnimal();
+  for (const name of ['ada', 'bob', 'eve']) await submit(store, partner, petId, { adopter: { name, email: `${name}@example.org` } });
+  await sendQueued();
+  expect(await readMail(store)).toMatchObject([{ state: 'queued' }, { state: 'queued' }, { state: 'queued' }]);
+});
