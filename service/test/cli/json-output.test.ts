@@ -175,7 +175,7 @@ test('orders erase and verify', async () => {
     openApplications: [],
     otherSpellings: [],
   });
-  expect(await homewardJson(['verify'], there)).toEqual({ holds: true, rows: expect.any(Number), animals: 2, orders: 2 });
+  expect(await homewardJson(['verify'], there)).toEqual({ holds: true, rows: expect.any(Number), animals: 2, orders: 2, applications: 0 });
 });
 
 test('webhooks list and webhooks replay', async () => {
