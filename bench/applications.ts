@@ -80,12 +80,11 @@ async function measure({ sizes, samples }: Options, asJson: boolean): Promise<nu
   const largest = measured.at(-1)?.target;
   if (!largest) throw new Error('there must be a size');
   await queryAt(largest.databaseUrl, 'select pg_stat_reset()');
+  // Before anything changes: what is read because it has just changed says nothing about a plan.
+  const plans = await explainStatements(largest);
   await time(measured, samples);
   using http = new HttpClient(1);
   const completions = await timeCompletions(http, largest);
-  // As autovacuum would: what is read again because it has just changed says nothing about a plan.
-  await queryAt(largest.databaseUrl, 'vacuum (analyze) applications');
-  const plans = await explainStatements(largest);
   const disk = await diskOf(largest.databaseUrl);
   return report({ measured, samples, completions, plans, disk, asJson });
 }

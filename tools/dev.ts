@@ -14,6 +14,7 @@ import { readableLogLine } from '../service/src/platform/readable-log.ts';
 import { freePort } from '../testkit/servers.ts';
 import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
+import { addApplications } from './dev-applications.ts';
 import { describeExampleSite, type ExampleSite, openExampleSite } from './dev-example-site.ts';
 import { addAnimals, addPictures, describeAnimals } from './dev-seed.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
@@ -83,6 +84,8 @@ async function open(options: {
   const servers = await findServers(process.env, { ...options, folder });
   ending.throwIfAborted();
   const port = await choosePort(config);
+  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const env = {
     ...process.env,
     DATABASE_URL: servers.postgres.url,
@@ -90,6 +93,8 @@ async function open(options: {
     PORT: String(port),
     HOMEWARD_DRAIN_MS: '0',
     HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
+    // For the pages of adopters. The store sends no e-mail, unless its other settings are there.
+    HOMEWARD_PUBLIC_URL: process.env['HOMEWARD_PUBLIC_URL'] || url,
     HOMEWARD_PHOTOS: process.env['HOMEWARD_PHOTOS'] || path.join(folder, 'photos'),
   };
   const homeward = async (...args: string[]) => {
@@ -110,8 +115,6 @@ async function open(options: {
   service.restartOnChange(source);
   resources.use(publishServers(root, env));
   ending.throwIfAborted();
-  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const key = await loadKey(url, homeward);
   const store = createStore({ url, key });
   await seed(store, ending);
@@ -207,11 +210,11 @@ async function seed(store: Store, ending: AbortSignal): Promise<void> {
 async function describeInBackground(store: Store, ending: AbortSignal): Promise<void> {
   try {
     await describeAnimals(store, ending);
-    await addPictures(store, { signal: ending });
+    await Promise.all([addApplications(store, ending), addPictures(store, { signal: ending })]);
     rmSync(seedingFile);
   } catch (error) {
     if (!ending.aborted)
-      console.error(`Not all profiles and pictures of the animals were added: ${(error as Error).message} The next start continues.`);
+      console.error(`Not all profiles, applications and pictures were added: ${(error as Error).message} The next start continues.`);
   }
 }
 
@@ -235,6 +238,7 @@ Try it:
 The command line, which finds this store by itself:
 
   npx homeward keys list
+  npx homeward applications list
 
 ${isComplete ? '' : styleText('dim', 'Profiles and pictures of the animals are being added, the newest first: profiles within seconds, pictures within minutes.\n')}${styleText('dim', 'The service restarts when service/src changes. Ctrl-C ends everything.')}
 `);

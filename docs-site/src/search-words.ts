@@ -31,6 +31,8 @@ export const keywords: Readonly<Record<string, string>> = {
   '/docs/reference': 'api curl typescript python',
   '/docs/limits': 'rate limit quota throttling too many requests',
   '/docs/paging#by-id': 'several multiple batch',
+  '/docs/orders#place-an-order': 'how to place an order',
+  '/docs/reference/orders#cancelOrder': 'cancel order cancelled',
   '/docs/orders#retry-safely': 'idempotency-key idempotent uuid duplicate double',
   '/docs/orders#the-adopters-data': 'gdpr privacy personal data erase',
   '/docs/applications#the-adopters-data': 'gdpr privacy personal data erase applicant',

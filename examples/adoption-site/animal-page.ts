@@ -2,15 +2,20 @@ import type { Category, Pet, PetListing } from '@homeward/sdk';
 import { type AdoptionForm, adoptionForm } from './adoption-form.ts';
 import { animalCard, statusBadge } from './animal-card.ts';
 import { ageText, breedText, companionsOf, factsOf, sexText, townOf } from './animal-facts.ts';
+import { type Terms, takesApplications } from './catalogue.ts';
 import { drawingOf } from './drawings.ts';
 import { type Html, html } from './html.ts';
 import { animalData } from './json-ld.ts';
 import { layout } from './layout.ts';
+import { type Outcome, outcomeBox } from './outcome.ts';
 import { photoOf } from './photo.ts';
+import { shelterContact } from './shelter-contact.ts';
 import { categoryName } from './words.ts';
 
 export interface AnimalPageParts {
   readonly listing: PetListing;
+  /** Undefined if the animal has found a home. */
+  readonly terms: Terms | undefined;
   readonly categories: readonly Category[];
   /** Available animals of the same category. */
   readonly similar: readonly PetListing[];
@@ -18,7 +23,7 @@ export interface AnimalPageParts {
   readonly publicUrl: string;
   readonly form: AdoptionForm;
   /** Why a request to adopt was rejected, if one was. */
-  readonly outcome?: { readonly title: string; readonly text: string } | undefined;
+  readonly outcome?: Outcome | undefined;
 }
 
 const summaryCharsMax = 200;
@@ -26,10 +31,11 @@ const summaryCharsMax = 200;
 const sharedWidth = 800;
 const sizes = { first: '(min-width: 48rem) 30rem, 92vw', other: '(min-width: 48rem) 15rem, 45vw' };
 
-export function animalPage({ listing, categories, similar, asOf, publicUrl, form, outcome }: AnimalPageParts): Html {
+export function animalPage({ listing, terms, categories, similar, asOf, publicUrl, form, outcome }: AnimalPageParts): Html {
   const { pet, profile, shelter, photos } = listing;
   const { name, status } = pet;
   const kind = categoryName(pet, categories);
+  const byApplication = takesApplications(listing, terms);
   const canonical = new URL(`/animals/${pet.id}`, publicUrl).href;
   const shared = photos[0]?.urls.find(({ width }) => width >= sharedWidth) ?? photos[0]?.urls.at(-1);
   const description = summaryOf(profile.description) ?? `${name} at the shelter: ${kind}. Read what adopting means, and ask for ${name}.`;
@@ -45,15 +51,16 @@ export function animalPage({ listing, categories, similar, asOf, publicUrl, form
 <article class="animal" data-animal="${pet.id}">
 <div class="portrait">${photos.length === 0 ? drawingOf(pet) : gallery(listing)}</div>
 <div class="about">
-${outcome && html`<div class="outcome" role="alert"><p><strong>${outcome.title}</strong></p><p>${outcome.text}</p></div>`}
+${outcome && outcomeBox(outcome)}
 <h1>${name}</h1>
 <p class="facts"><span class="kind">${[breedText(profile) ?? kind, ageText(profile), sexText(profile)?.toLowerCase()].filter((text) => text !== undefined).join(', ')}</span>${statusBadge(pet)}</p>
-${status === 'available' && html`<p><a class="button" href="#ask">Ask for ${name}</a></p>`}
+${(status === 'available' || byApplication) && html`<p><a class="button" href="#ask">Ask for ${name}</a></p>`}
 ${profile.description !== null && html`<div class="story">${profile.description.split(/\n\s*\n/).map((paragraph) => html`<p>${paragraph}</p>`)}</div>`}
 ${companions(listing)}
 ${facts(listing)}
-${whereabouts(listing)}
-${status === 'available' ? askFor(pet, form) : taken(pet)}
+<h2>Where ${name} is</h2>
+${shelterContact(shelter)}
+${terms && byApplication ? applyFor(listing, terms) : status === 'available' ? askFor(pet, form) : taken(pet)}
 </div>
 </article>
 ${
@@ -87,18 +94,6 @@ function facts({ profile }: PetListing): Html | false {
   );
 }
 
-const whereabouts = ({ pet, shelter }: PetListing): Html => html`
-<h2>Where ${pet.name} is</h2>
-<address class="shelter"><strong>${shelter.name}</strong>
-${shelter.address !== null && html`<span>${shelter.address}</span>`}
-${shelter.phone !== null && html`<a href="tel:${shelter.phone.replaceAll(/[^\d+]/g, '')}">${shelter.phone}</a>`}
-${shelter.email !== null && html`<a href="mailto:${shelter.email}">${shelter.email}</a>`}
-${isWebAddress(shelter.website) && html`<a href="${shelter.website}" rel="noopener nofollow">Website</a>`}
-<a href="/?shelter=${shelter.id}">All animals of this shelter</a></address>`;
-
-/** An address with another scheme could run a script. */
-const isWebAddress = (address: string | null): address is string => /^https?:\/\//i.test(address ?? '');
-
 /** For search engines and links in messages: one line. */
 function summaryOf(description: string | null): string | undefined {
   const line = description?.replaceAll(/\s+/g, ' ').trim();
@@ -117,10 +112,22 @@ const askFor = ({ id, name }: Pet, form: AdoptionForm): Html => html`
 <p>Adopting is a promise on both sides. It goes like this:</p>
 <ol class="steps">
 <li>You ask for ${name}. From then on nobody else can.</li>
-<li>The shelter reads your request and replies by e-mail.</li>
+<li>The shelter reads your request and decides. The page that you see after sending shows what it says.</li>
 <li>You meet, and if it fits, ${name} comes home with you.</li>
 </ol>
 ${adoptionForm(`/animals/${id}`, name, form)}`;
+
+/** The form is long, so it has a page of its own. */
+const applyFor = ({ pet: { id, name, status }, shelter }: PetListing, { questions }: Terms): Html => html`
+<h2 id="ask">Ask for ${name}</h2>
+${status === 'pending' && html`<p class="lead">${name} is being considered for someone. You can still apply.</p><p>If that comes to nothing, the shelter chooses among the others who have applied.</p>`}
+<p>Adopting is a promise on both sides. It goes like this:</p>
+<ol class="steps">
+<li>You apply${questions.length > 0 && html`, and answer what ${shelter.name} would like to know`}. Others may apply too.</li>
+<li>The shelter reads the applications and chooses. A page of your own shows where yours stands.</li>
+<li>You meet, and if it fits, ${name} comes home with you.</li>
+</ol>
+<p><a class="button" href="/animals/${id}/apply">Apply for ${name}</a></p>`;
 
 const taken = ({ name, status }: Pet): Html =>
   status === 'pending'

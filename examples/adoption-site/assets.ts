@@ -10,6 +10,7 @@ const types = {
   'style.css': 'text/css; charset=utf-8',
   'live.js': 'text/javascript; charset=utf-8',
   'near.js': 'text/javascript; charset=utf-8',
+  'apply.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'fonts/figtree.woff2': 'font/woff2',
   'fonts/fraunces.woff2': 'font/woff2',

@@ -1,4 +1,4 @@
-import type { Category, Facets, Int64, Order, PetListing, Store } from '@homeward/sdk';
+import type { Application, Category, Facets, Int64, Order, PetListing, Question, Shelter, Store } from '@homeward/sdk';
 import { townOf } from './animal-facts.ts';
 import { addressOf, type Filter, isNarrow, placeText, searchOf } from './filter.ts';
 import type { Place } from './filter-form.ts';
@@ -52,7 +52,20 @@ interface Entry {
   readonly seen: Promise<Seen<unknown>>;
 }
 
-type Kind = 'page' | 'search' | 'animal' | 'order' | 'other';
+/** How a shelter's animals are adopted. */
+export interface Terms {
+  readonly adoption: Shelter['adoption'];
+  /** What adopters should read before they apply. */
+  readonly note: string | null;
+  /** Empty unless adopters apply. */
+  readonly questions: readonly Question[];
+}
+
+/** Whether adopters apply for the animal now, also while it is promised to one of them. */
+export const takesApplications = ({ pet }: PetListing, terms: Terms | undefined): boolean =>
+  terms?.adoption === 'application' && pet.status !== 'sold';
+
+type Kind = 'page' | 'search' | 'animal' | 'shelter' | 'order' | 'application' | 'other';
 
 /**
  * A cache of what visitors look at. A hundred visitors of a page cost one request: an entry is cached until the feed reports a
@@ -66,7 +79,9 @@ export class Catalogue {
     page: new Map(),
     search: new Map(),
     animal: new Map(),
+    shelter: new Map(),
     order: new Map(),
+    application: new Map(),
     other: new Map(),
   };
   #sitemap: { readonly atMs: number; readonly ids: Promise<readonly Int64[]> } | undefined;
@@ -150,6 +165,20 @@ export class Catalogue {
     return this.#read('order', String(id), () => this.#store.orders.get(id));
   }
 
+  application(id: Int64): Promise<Seen<Application>> {
+    return this.#read('application', String(id), () => this.#store.applications.get(id));
+  }
+
+  async terms(shelterId: Int64): Promise<Terms> {
+    const read = async (): Promise<Terms> => {
+      const { adoption, applicationNote: note } = await this.#store.shelters.get(shelterId);
+      const asks = adoption === 'application';
+      return { adoption, note, questions: asks ? (await this.#store.shelters.questions(shelterId)).questions : [] };
+    };
+    // The feed has no events of shelters, so no change of it concerns this.
+    return (await this.#read('shelter', String(shelterId), read, '')).value;
+  }
+
   /** Categories with a name. The store lists these first, so the others cost no request. */
   async categories(): Promise<readonly Category[]> {
     const read = async () => {
@@ -163,9 +192,9 @@ export class Catalogue {
     return (await this.#read('other', 'categories', read)).value;
   }
 
-  /** For the visitor who has just changed the animal, before the feed reports it. */
-  invalidateAnimal(id: Int64): void {
-    this.#caches.animal.delete(String(id));
+  /** For the visitor who has just changed it, before the feed reports that; or if the store has shown that it has changed. */
+  invalidate(kind: 'animal' | 'shelter' | 'order' | 'application', id: Int64): void {
+    this.#caches[kind].delete(String(id));
   }
 
   #read<Value>(kind: Kind, name: string, read: () => Promise<Value>, position = this.#position()): Promise<Seen<Value>> {

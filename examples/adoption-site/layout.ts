@@ -23,7 +23,7 @@ export interface PageParts {
 
 export function layout({ title, drawn = [], asOf, scripts = [], main, ...head }: PageParts): Html {
   const description = head.description ?? 'Dogs, cats and other animals from the shelter that need a home.';
-  const loaded: readonly AssetName[] = asOf === undefined ? [] : ['live.js', ...scripts];
+  const loaded: readonly AssetName[] = [...(asOf === undefined ? [] : (['live.js'] as const)), ...scripts];
   return html`<!doctype html>
 <html lang="en">
 <head>

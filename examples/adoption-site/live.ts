@@ -13,9 +13,14 @@ const recentMax = 500;
 const unreadBytesMax = 65_536;
 const feedPauseMs = 5_000;
 
-/** What an open page receives: an animal as it is now, or that an order has changed; only the order's own page shows how. */
+/** What an open page receives: an animal as it is now, or that an order or an application has changed; only its own page shows how. */
 type Change =
   | { readonly order: Int64 }
+  | {
+      readonly application: Int64;
+      /** Its adopter has sent it, or confirmed it if the store asks for that. */
+      readonly isNew: boolean;
+    }
   | {
       readonly animal: Int64;
       readonly name: string;
@@ -108,6 +113,7 @@ export class Live {
 function changeOf({ type, data }: FeedEvent): Change | undefined {
   // The visitor who placed the order knows already that it was placed.
   if ('order' in data) return type === 'order.placed' ? undefined : { order: data.order.id };
+  if ('application' in data) return { application: data.application.id, isNew: type === 'application.submitted' };
   // A new profile or photo is shown when the page is next loaded.
   if (type === 'pet.profile_changed' || type === 'pet.photos_changed') return undefined;
   // A store may be newer than this site and send other types of events.

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { createStore } from '@homeward/sdk';
 import { findAsset } from './assets.ts';
 import { Catalogue } from './catalogue.ts';
-import { BadForm } from './form-request.ts';
+import { BadForm, FormTooLarge } from './form-request.ts';
 import { Live } from './live.ts';
 import { messagePage } from './message-page.ts';
-import { type Reply, replyTo, type Site } from './routes.ts';
+import { replyTo } from './routes.ts';
+import type { Reply, Site } from './site-replies.ts';
 import { retryAfterSecondsOf } from './store-failure.ts';
 
 export interface SiteOptions {
@@ -97,7 +98,10 @@ function send(request: IncomingMessage, response: ServerResponse, { status, page
 
 function replyToFailure(error: unknown): Reply {
   if (error instanceof BadForm) {
-    const text = 'The form could not be read. Please go back and send it again.';
+    const text =
+      error instanceof FormTooLarge
+        ? 'The form is too long to be sent. Please go back and write less: your browser should still have your text.'
+        : 'The form could not be read. Please go back and send it again.';
     return { status: 400, page: messagePage('Not understood', text), headers: { connection: 'close' } };
   }
   const seconds = retryAfterSecondsOf(error);

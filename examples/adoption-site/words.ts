@@ -13,7 +13,7 @@ export const orderWords: Readonly<Record<Order['status'], string>> = {
   approved: 'The shelter has agreed. Arrange the day with them.',
   completed: 'You have adopted.',
   cancelled: 'The adoption was called off.',
-  expired: 'The shelter did not reply in time. You can ask again if the animal still needs a home.',
+  expired: 'The shelter did not decide in time. You can ask again if the animal still needs a home.',
   returned: 'The animal has come back to the shelter.',
 };
 

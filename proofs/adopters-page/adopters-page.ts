@@ -125,7 +125,7 @@ async function pressByKeyboard(page: Page, name: string): Promise<string[]> {
     const [seen, plain] = clip ? [await page.screenshot({ clip }), await unfocused(page, clip)] : [Buffer.of(), Buffer.of()];
     await page.keyboard.press('Tab');
     await page.keyboard.press('Shift+Tab');
-    await Promise.all([page.waitForEvent('framenavigated'), page.keyboard.press('Enter')]);
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
     return seen.equals(plain) ? [`the focus on "${name}" is not seen`] : [];
   }
   return [`"${name}" can't be reached`];

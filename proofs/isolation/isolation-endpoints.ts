@@ -1,7 +1,7 @@
 // Endpoints of keys with different scopes, and what becomes of their permissions while events wait for them.
 
 import { revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../service/src/changes/webhooks/endpoint-keys.ts';
-import { type EventType, eventTypes, isPrivateEvent, mayReadPrivateEvents } from '../../service/src/domain/event-types.ts';
+import { type EventType, eventTable, eventTypes, isPrivateEvent, mayReadPrivateEvents } from '../../service/src/domain/event-types.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
 import { settleClientChange } from '../../service/src/partners/clients/client-epochs.ts';
 import { setSuspended } from '../../service/src/partners/clients/clients.ts';
@@ -203,7 +203,8 @@ export async function addSubjects(tools: Tools, urlOf: (name: string) => string)
   }
   for (const type of eventTypes) {
     const before = { scopes: everyScope, types: [type] };
-    await add(`type-${type}`, whileStopped, 'endpoints by type', before, { ...unchanged, after: before });
+    // Not of one client, which may have 20.
+    await add(`type-${type}`, whileStopped, `endpoints by type, about ${eventTable[type].data}`, before, { ...unchanged, after: before });
   }
   for (const [h, hold] of holds.entries())
     for (const [i, change] of changes.entries()) await add(`change-${h}-${i}`, hold, `changed endpoint ${h}-${i}`, all, change);

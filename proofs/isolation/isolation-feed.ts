@@ -1,6 +1,6 @@
-// Checks what a client can learn about another client's orders: from pages of the feed, from the stream, and at webhook endpoints.
+// Checks what a client can learn about another client's orders and applications: from pages of the feed, from the stream, and at webhook endpoints.
 import { eventTypes } from '../../service/src/domain/event-types.ts';
-import { adopter } from '../../testkit/adopters.ts';
+import { adopter, adopterOf } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import { unusedOrigin } from '../../testkit/isolation-matrix.ts';
 import type { Key } from '../../testkit/store.ts';
@@ -9,29 +9,34 @@ import { until } from '../../testkit/until.ts';
 
 interface FeedEvent {
   readonly type: string;
-  readonly data: { readonly order?: { readonly id: number } };
+  readonly data: { readonly order?: { readonly id: number }; readonly application?: { readonly id: number } };
 }
 
-/** A reader of the feed, and the orders whose events it may see. */
+/** An order, and an application for the same animal. */
+export interface Adoption {
+  readonly id: number;
+  readonly applicationId: number;
+  readonly petId: number;
+}
+
+/** A reader of the feed, and the orders and applications whose events it may see. */
 export interface Reader {
   readonly name: string;
   readonly key: Key;
-  readonly orders: readonly number[];
+  readonly adoptions: readonly Adoption[];
 }
 
-/** An order that is placed while the readers follow the feed, and the readers that may see its events. */
-export interface LiveOrder {
-  readonly id: number;
-  readonly petId: number;
+/** What is submitted and placed while the readers follow the feed, and the readers that may see its events. */
+export interface LiveAdoption extends Adoption {
   readonly visibleTo: readonly Reader[];
 }
 
 export interface FeedFindings {
-  /** Events of orders that reached a reader that may not see them. */
+  /** Events of orders and applications that reached a reader that may not see them. */
   readonly leaks: readonly string[];
-  /** All events that were checked, and how many of them are events of orders that their reader may see. */
+  /** All events that were checked, and how many of them are private ones that their reader may see. */
   readonly events: number;
-  readonly ownOrders: number;
+  readonly own: number;
 }
 
 const timeoutMs = 15_000;
@@ -42,14 +47,15 @@ export async function readAll(
   http: HttpClient,
   url: string,
   readers: readonly Reader[],
-  order: () => Promise<LiveOrder>,
+  makeAdoption: () => Promise<LiveAdoption>,
 ): Promise<FeedFindings> {
-  const [leaks, counts] = [[] as string[], { events: 0, ownOrders: 0 }];
-  const check = (reader: Reader, where: string, events: readonly FeedEvent[], orders = reader.orders) => {
-    const ids = orderIdsIn(events);
+  const [leaks, counts] = [[] as string[], { events: 0, own: 0 }];
+  const check = (reader: Reader, where: string, events: readonly FeedEvent[], adoptions = reader.adoptions) => {
+    const allowed = new Set(adoptions.flatMap(({ id, applicationId }) => [`order ${id}`, `application ${applicationId}`]));
+    const subjects = privateSubjectsIn(events);
     counts.events += events.length;
-    counts.ownOrders += ids.filter((id) => orders.includes(id)).length;
-    leaks.push(...ids.filter((id) => !orders.includes(id)).map((id) => `order ${id} to ${reader.name} in ${where}`));
+    counts.own += subjects.filter((subject) => allowed.has(subject)).length;
+    leaks.push(...subjects.filter((subject) => !allowed.has(subject)).map((subject) => `${subject} to ${reader.name} in ${where}`));
   };
   for (const reader of readers) {
     const whole = await pagesOf(http, url, reader.key);
@@ -60,21 +66,24 @@ export async function readAll(
   using streams = new DisposableStack();
   const following: StreamReader[] = [];
   for (const { key } of readers) following.push(streams.use(await StreamReader.open(`${url}/events?cursor=latest`, { key: key.key })));
-  const { id, petId, visibleTo } = await order();
+  const { visibleTo, ...adoption } = await makeAdoption();
   for (const [i, reader] of readers.entries()) {
     const stream = following[i];
-    // Every reader gets the animal's event, which is recorded after the order's: once it has arrived, no event of the order can follow.
-    const hasArrived = () => stream?.events.some(({ type, data }) => type === 'pet.status_changed' && petIdIn(data) === petId) ?? false;
-    await stream?.until(hasArrived, `event of animal ${petId}`, timeoutMs);
+    // Every reader gets the animal's event, which is recorded after the others: once it has arrived, none of them can follow.
+    const hasArrived = () =>
+      stream?.events.some(({ type, data }) => type === 'pet.status_changed' && petIdIn(data) === adoption.petId) ?? false;
+    await stream?.until(hasArrived, `event of animal ${adoption.petId}`, timeoutMs);
     const events = (stream?.events ?? []).map(({ data }) => JSON.parse(data) as FeedEvent);
-    check(reader, 'the stream that it follows', events, visibleTo.includes(reader) ? [id] : []);
+    check(reader, 'the stream that it follows', events, visibleTo.includes(reader) ? [adoption] : []);
   }
   return { leaks, ...counts };
 }
 
 /** Resolves once the order's event has been published. */
 export async function untilPublished(http: HttpClient, url: string, key: Key, orderId: number): Promise<void> {
-  await until(`the event of order ${orderId} is published`, async () => orderIdsIn(await pagesOf(http, url, key)).includes(orderId));
+  await until(`the event of order ${orderId} is published`, async () =>
+    privateSubjectsIn(await pagesOf(http, url, key)).includes(`order ${orderId}`),
+  );
 }
 
 /** Adds an endpoint. The key that adds it decides which events it gets. */
@@ -93,16 +102,33 @@ export async function typesQueued(http: HttpClient, url: string, { key }: Key, e
   });
 }
 
-export async function placeOrder(http: HttpClient, url: string, { key }: Key): Promise<{ id: number; petId: number }> {
+/** Submits an application and places an order for a new animal. */
+export async function adopt(http: HttpClient, url: string, client: Key): Promise<Adoption> {
+  const { key } = client;
   const pet = await http.send(`${url}/pets`, { method: 'POST', key, body: { name: 'Biscuit', categoryId: 1 } });
   const { id: petId } = JSON.parse(pet.text) as { id: number };
+  const { id: applicationId } = await submitApplication(http, url, client, { petId, adopter: adopterOf(petId) });
   const placed = await http.send(`${url}/store/orders`, { method: 'POST', key, body: { petId, adopter } });
   if (placed.status !== 201) throw new Error(`an order was not placed: ${placed.text}`);
-  return { id: (JSON.parse(placed.text) as { id: number }).id, petId };
+  return { id: (JSON.parse(placed.text) as { id: number }).id, applicationId, petId };
+}
+
+export async function submitApplication(
+  http: HttpClient,
+  url: string,
+  { key }: Key,
+  body: { readonly petId: number; readonly adopter: object },
+): Promise<{ id: number; shelterId: number }> {
+  const { status, text } = await http.send(`${url}/applications`, { method: 'POST', key, body });
+  if (status !== 201) throw new Error(`an application was not submitted: ${text}`);
+  return JSON.parse(text) as { id: number; shelterId: number };
 }
 
 const petIdIn = (data: string) => (JSON.parse(data) as { data: { pet?: { id: number } } }).data.pet?.id;
-const orderIdsIn = (events: readonly FeedEvent[]) => events.flatMap(({ data }) => data.order?.id ?? []);
+const privateSubjectsIn = (events: readonly FeedEvent[]): string[] =>
+  events.flatMap(({ data: { order, application } }) =>
+    order ? [`order ${order.id}`] : application ? [`application ${application.id}`] : [],
+  );
 
 /** Reads up to the end of the feed, which is an empty page. */
 async function pagesOf(http: HttpClient, url: string, { key }: Key, filter = ''): Promise<FeedEvent[]> {

@@ -1,17 +1,17 @@
-// Shelter × operation: what keys of two shelters, a partner, a stranger and the store read and change of the shelters' animals and orders.
+// Shelter × operation: what keys of two shelters, a partner, a stranger and the store read and change of the shelters' animals, orders and applications.
 import { defaultScopes, type Scope } from '../../service/src/domain/scopes.ts';
 import { adopterOf, generous } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import type { Staff } from '../../testkit/staff.ts';
 import type { Key } from '../../testkit/store.ts';
-import { addEndpoint, readAll, typesQueued, untilPublished } from './isolation-feed.ts';
+import { type Adoption, addEndpoint, readAll, submitApplication, typesQueued, untilPublished } from './isolation-feed.ts';
 
 type Name = 'its shelter' | 'the other shelter' | 'the partner' | 'a stranger' | 'the store';
 type Callers = Readonly<Record<Name, Key>>;
 
 interface Row {
   readonly method: string;
-  /** {order} and {pet} are of the shelter {shelter}. */
+  /** {order}, {application} and {pet} are of the shelter {shelter}. */
   readonly path: string;
   readonly body?: unknown;
   /** Done by the store before each call, so that the call is possible. */
@@ -43,6 +43,26 @@ const orderRows: readonly Row[] = [
   action('cancel', [], statuses(200, 404, 200, 404, 200)),
 ];
 
+const applicationAction = (name: string, expected: Row['statuses'], body?: unknown): Row => ({
+  method: 'POST',
+  path: `/applications/{application}/${name}`,
+  before: ['cancel'],
+  body,
+  statuses: expected,
+});
+
+/** The same for an application of the partner for this animal, with a note. */
+const applicationRows: readonly Row[] = [
+  { method: 'GET', path: '/applications/{application}', statuses: statuses(200, 404, 200, 404, 200) },
+  { method: 'PATCH', path: '/applications/{application}', body: { note: 'Ours.' }, statuses: statuses(200, 404, 403, 403, 200) },
+  applicationAction('review', statuses(200, 404, 403, 403, 200)),
+  applicationAction('accept', statuses(200, 404, 403, 403, 200)),
+  applicationAction('decline', statuses(200, 404, 403, 403, 200), {}),
+  // It is open, which only those learn who see it.
+  applicationAction('reopen', statuses(409, 404, 403, 403, 409)),
+  applicationAction('withdraw', statuses(200, 404, 200, 404, 200)),
+];
+
 const petRows: readonly Row[] = [
   { method: 'PATCH', path: '/pets/{pet}', body: { name: 'Renamed' }, statuses: statuses(200, 403, 403, 403, 200) },
   { method: 'DELETE', path: '/pets/{pet}', before: ['cancel'], statuses: statuses(204, 403, 403, 403, 204) },
@@ -60,47 +80,71 @@ export interface ShelterFindings {
   readonly cells: number;
   readonly rejected: number;
   readonly wrong: readonly string[];
+  readonly wrongOnApplications: readonly string[];
   readonly wrongOnAnimals: readonly string[];
 }
 
 export async function callAcrossShelters(http: HttpClient, url: string, staff: Staff): Promise<ShelterFindings> {
   const { callers, shelterId } = await callersOf(staff, http, url);
   const names = Object.keys(callers) as Name[];
-  const found = { cells: 0, rejected: 0, wrong: [] as string[], wrongOnAnimals: [] as string[] };
-  for (const row of [...orderRows, ...staffRows]) {
+  const found = { cells: 0, rejected: 0, wrong: [] as string[], wrongOnApplications: [] as string[], wrongOnAnimals: [] as string[] };
+  for (const row of [...orderRows, ...applicationRows, ...staffRows]) {
     for (const name of names) {
       const made = await makeOrder(http, url, callers, row.before ?? []);
-      const ids: Record<string, unknown> = { order: made.id, pet: made.petId, shelter: shelterId };
+      const ids: Record<string, unknown> = { order: made.id, application: made.applicationId, pet: made.petId, shelter: shelterId };
       const path = row.path.replace(/\{(\w+)\}/, (_, name) => String(ids[name]));
       const { status, text } = await http.send(url + path, { method: row.method, key: callers[name].key, body: row.body });
       found.cells += 1;
       if (row.statuses[name] >= 400) found.rejected += 1;
-      const leaks = row.statuses[name] >= 400 && text.includes(adopterOf(made.petId).email);
-      if (status === row.statuses[name] && !leaks) continue;
-      const list = staffRows.includes(row) ? found.wrongOnAnimals : found.wrong;
-      list.push(`${row.method} ${row.path} by ${name}: ${status}, not ${row.statuses[name]}${leaks ? ', with the adopter' : ''}`);
+      const leaks = [
+        ...(row.statuses[name] >= 400 && text.includes(adopterOf(made.petId).email) ? ['the adopter'] : []),
+        ...(!isStaff(name) && text.includes(note) ? ["the staff's note"] : []),
+      ];
+      if (status === row.statuses[name] && leaks.length === 0) continue;
+      const list = applicationRows.includes(row) ? found.wrongOnApplications : staffRows.includes(row) ? found.wrongOnAnimals : found.wrong;
+      list.push(
+        `${row.method} ${row.path} by ${name}: ${status}, not ${row.statuses[name]}${leaks.map((leak) => `, with ${leak}`).join('')}`,
+      );
     }
   }
-  found.wrong.push(...(await wrongLists(http, url, callers)));
+  const lists = await wrongLists(http, url, callers);
+  found.wrong.push(...lists.ofOrders);
+  found.wrongOnApplications.push(...lists.ofApplications);
   return { ...found, cells: found.cells + names.length };
 }
 
-/** The lists, with every filter, have an order of the shelter for those that may see it, and for nobody else. */
-async function wrongLists(http: HttpClient, url: string, callers: Callers): Promise<string[]> {
-  const { id, petId } = await makeOrder(http, url, callers, []);
-  const wrong: string[] = [];
+const note = 'Only staff read this.';
+const isStaff = (name: string) => name === 'its shelter' || name === 'the store';
+
+/** The lists, with every filter, have an order and an application of the shelter for those that may see them, and for nobody else. */
+async function wrongLists(
+  http: HttpClient,
+  url: string,
+  callers: Callers,
+): Promise<{ ofOrders: readonly string[]; ofApplications: readonly string[] }> {
+  const { id, applicationId, petId, shelterId } = await makeOrder(http, url, callers, []);
+  const wrong = { ofOrders: [] as string[], ofApplications: [] as string[] };
   for (const [name, { key }] of Object.entries(callers)) {
     const isShown = name !== 'the other shelter' && name !== 'a stranger';
     for (const query of [`petId=${petId}`, `petId=${petId}&status=placed`]) {
       const { text } = await http.send(`${url}/store/orders?${query}`, { key });
       const ids = (JSON.parse(text) as Array<{ id: number }>).map((order) => order.id);
-      if (ids.includes(id) !== isShown) wrong.push(`GET /store/orders?${query} by ${name}: ${text.slice(0, 80)}`);
+      if (ids.includes(id) !== isShown) wrong.ofOrders.push(`GET /store/orders?${query} by ${name}: ${text.slice(0, 80)}`);
+    }
+    const filters = [`petId=${petId}`, `shelterId=${shelterId}&limit=100`, `petId=${petId}&shelterId=${shelterId}`, 'limit=100'];
+    for (const query of filters.flatMap((filter) => [filter, `${filter}&status=submitted`])) {
+      const { text } = await http.send(`${url}/applications?${query}`, { key });
+      const ids = (JSON.parse(text) as Array<{ id: number }>).map((application) => application.id);
+      // The store sees those of earlier callers too, which fill more than a page.
+      const isBeyond = name === 'the store' && query.startsWith('limit');
+      const isWrong = (ids.includes(applicationId) !== isShown && !isBeyond) || (!isStaff(name) && text.includes(note));
+      if (isWrong) wrong.ofApplications.push(`GET /applications?${query} by ${name}: ${text.slice(0, 80)}`);
     }
   }
   return wrong;
 }
 
-/** What reaches each of them of the events of two orders: one at each shelter. A worker publishes. */
+/** What reaches each of them of the events of two orders, each with an application: one at each shelter. A worker publishes. */
 export async function readAcrossShelters(
   http: HttpClient,
   url: string,
@@ -114,21 +158,21 @@ export async function readAcrossShelters(
   await untilPublished(http, url, partner, first.id);
   await untilPublished(http, url, partner, second.id);
   const readers = [
-    { name: 'its shelter', key: one, orders: [first.id] },
-    { name: 'the other shelter', key: other, orders: [second.id] },
-    { name: 'the partner', key: partner, orders: [first.id, second.id] },
-    { name: 'a stranger', key: stranger, orders: [] },
+    { name: 'its shelter', key: one, adoptions: [first] },
+    { name: 'the other shelter', key: other, adoptions: [second] },
+    { name: 'the partner', key: partner, adoptions: [first, second] },
+    { name: 'a stranger', key: stranger, adoptions: [] },
   ];
   const found = await readAll(http, url, readers, async () => ({
     ...(await makeOrder(http, url, callers, [])),
     visibleTo: readers.filter(({ name }) => name === 'its shelter' || name === 'the partner'),
   }));
-  // Everyone gets two events of each of the three animals; the shelters also those of their orders.
+  // Everyone gets two events of each of the three animals; the shelters also one of each of their orders and applications.
   const countOf = async (key: Key, countMin: number) =>
-    (await typesQueued(http, url, key, endpoints.get(key) ?? 0, countMin)).filter((type) => type.startsWith('order.')).length;
-  const queued = { one: await countOf(one, 8), other: await countOf(other, 7), stranger: await countOf(stranger, 6) };
-  const wrongQueues = queued.one === 2 && queued.other === 1 && queued.stranger === 0 ? [] : [`queued: ${JSON.stringify(queued)}`];
-  return { leaks: [...found.leaks, ...wrongQueues], events: found.events, expected: found.ownOrders };
+    (await typesQueued(http, url, key, endpoints.get(key) ?? 0, countMin)).filter((type) => !type.startsWith('pet.')).length;
+  const queued = { one: await countOf(one, 10), other: await countOf(other, 8), stranger: await countOf(stranger, 6) };
+  const wrongQueues = queued.one === 4 && queued.other === 2 && queued.stranger === 0 ? [] : [`queued: ${JSON.stringify(queued)}`];
+  return { leaks: [...found.leaks, ...wrongQueues], events: found.events, expected: found.own };
 }
 
 /** Each time new shelters and clients: no earlier order is theirs. */
@@ -163,12 +207,15 @@ const makeOrder = async (http: HttpClient, url: string, callers: Callers, before
   return made;
 };
 
-/** An order of the partner for a new animal of a shelter. */
-async function orderAt(http: HttpClient, url: string, shelter: Key, partner: Key): Promise<{ id: number; petId: number }> {
+/** An application, with a note of the shelter, and an order of the partner for a new animal of a shelter. */
+async function orderAt(http: HttpClient, url: string, shelter: Key, partner: Key): Promise<Adoption & { shelterId: number }> {
   const pet = await http.send(`${url}/pets`, { method: 'POST', key: shelter.key, body: { name: 'Biscuit', categoryId: 1 } });
   const { id: petId } = JSON.parse(pet.text) as { id: number };
   const body = { petId, adopter: adopterOf(petId) };
+  const { id: applicationId, shelterId } = await submitApplication(http, url, partner, body);
+  const noted = await http.send(`${url}/applications/${applicationId}`, { method: 'PATCH', key: shelter.key, body: { note } });
+  if (noted.status !== 200) throw new Error(`a note was not set: ${noted.text}`);
   const placed = await http.send(`${url}/store/orders`, { method: 'POST', key: partner.key, body });
   if (placed.status !== 201) throw new Error(`an order was not placed: ${placed.text}`);
-  return { id: (JSON.parse(placed.text) as { id: number }).id, petId };
+  return { id: (JSON.parse(placed.text) as { id: number }).id, petId, applicationId, shelterId };
 }

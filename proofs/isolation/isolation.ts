@@ -8,11 +8,11 @@ import { type Key, Store } from '../../testkit/store.ts';
 import { none } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { callAll, callersOf } from './isolation-callers.ts';
-import { addEndpoint, placeOrder, type Reader, readAll, typesQueued, untilPublished } from './isolation-feed.ts';
+import { addEndpoint, adopt, type Reader, readAll, submitApplication, typesQueued, untilPublished } from './isolation-feed.ts';
 import { callAcrossShelters, readAcrossShelters } from './isolation-shelters.ts';
 import { sendToEndpoints } from './isolation-webhooks.ts';
 
-/** The ids of orders and of endpoints. */
+/** The ids of orders, of applications and of endpoints. */
 const ids = [1, 2, 3];
 /** The id of the test of each of these endpoints. Tests have ids above all events'. */
 const testIdOf = (id: number) => 2_000_000_000_000_000 + id - 1;
@@ -22,9 +22,9 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export const isolation: Proof = {
   name: 'isolation',
   promise:
-    "a key can do only what its scopes allow, and another client's object, or another shelter's order, looks like one that does not exist",
+    "a key can do only what its scopes allow, and another client's object, or another shelter's order or application, looks like one that does not exist",
   /**
-   * In the mutant any client finds any order, one operation requires no scope, the feed shows every order to everyone, what waits for an
+   * In the mutant any client finds any order, and any shelter any application; one operation requires no scope, the feed shows every order to everyone, what waits for an
    * endpoint is sent whatever its key may read, and a key that manages one shelter manages the animals of all.
    */
   mutant: [
@@ -37,6 +37,11 @@ export const isolation: Proof = {
       file: 'store/categories/category-routes.ts',
       from: "scope: 'store:manage',\n      operationId: 'putCategory',",
       to: "operationId: 'putCategory',",
+    },
+    {
+      file: 'store/applications/application-queries.ts',
+      from: '($3::boolean or shelter_id = $4::bigint)',
+      to: '($3::boolean or $4::bigint is not null)',
     },
     { file: 'changes/events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
     { file: 'changes/delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
@@ -77,11 +82,12 @@ async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, pr
   progress("another client's objects");
   const absent = await requestAll(http, url, stranger);
   const absentLists = await listsOf(http, url, stranger);
-  await placeOrders(http, url, owner);
+  await submitAndPlace(http, url, owner);
   await addEndpoints(http, url, owner);
   const foreign = await requestAll(http, url, stranger);
   const foreignLists = await listsOf(http, url, stranger);
   const own = await http.send(`${url}/store/orders/1`, { key: owner.key });
+  const ownApplication = await http.send(`${url}/applications/1`, { key: owner.key });
   const ownDelivery = await http.send(`${url}/webhooks/1/deliveries/${testIdOf(1)}`, { key: owner.key });
   const differing = [...absent].filter(([what, response]) => foreign.get(what) !== response).map(([what]) => what);
   const leaking = [...foreign.values(), ...foreignLists].filter(
@@ -90,9 +96,9 @@ async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, pr
   return [
     caught(
       none(
-        "Requests for another client's order, endpoint or delivery (every operation, every method) whose response differs from that for a missing id",
+        "Requests for another client's order, application, endpoint or delivery (every operation, every method) whose response differs from that for a missing id",
         differing,
-        { of: absent.size, control: own.status === 200 && ownDelivery.status === 200 },
+        { of: absent.size, control: own.status === 200 && ownApplication.status === 200 && ownDelivery.status === 200 },
       ),
     ),
     caught(
@@ -101,7 +107,7 @@ async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, pr
       }),
     ),
     none(
-      "Lists, with every filter, that show another client's order or endpoint",
+      "Lists, with every filter, that show another client's order, application or endpoint",
       foreignLists.filter((response, i) => response !== absentLists[i]).length,
       { of: foreignLists.length },
     ),
@@ -132,10 +138,10 @@ async function callEverything(http: HttpClient, url: string, staff: Staff, progr
   ];
 }
 
-/** Two shelters, a partner that orders animals of both, a stranger, and the store. */
+/** Two shelters, a partner that orders and applies for animals of both, a stranger, and the store. */
 async function checkShelters(http: HttpClient, url: string, staff: Staff, progress: (text: string) => void): Promise<CatchingClaim[]> {
   progress('shelters');
-  const { cells, wrong, wrongOnAnimals, rejected } = await callAcrossShelters(http, url, staff);
+  const { cells, wrong, wrongOnApplications, wrongOnAnimals, rejected } = await callAcrossShelters(http, url, staff);
   const { leaks, events, expected } = await readAcrossShelters(http, url, staff);
   return [
     caught(
@@ -145,6 +151,7 @@ async function checkShelters(http: HttpClient, url: string, staff: Staff, progre
         { of: cells, more: `, ${rejected} of which must be rejected`, control: rejected > 0 },
       ),
     ),
+    caught(none('The same with applications, and notes of staff that reached others', wrongOnApplications)),
     caught(
       none(
         "The same with animals and shelters: a shelter's key changes no other shelter, and changes, removes and moves none of its animals",
@@ -153,9 +160,9 @@ async function checkShelters(http: HttpClient, url: string, staff: Staff, progre
     ),
     caught(
       none(
-        'Events of orders that reached a key of another shelter: in the feed, with every filter, in streams, and queued for endpoints',
+        'Events of orders and applications that reached a key of another shelter: in the feed, with every filter, in streams, and queued for endpoints',
         leaks,
-        { of: events, more: ` events, ${expected} of them of orders that the reader may see`, control: expected > 0 },
+        { of: events, more: ` events, ${expected} of them private ones that the reader may see`, control: expected > 0 },
       ),
     ),
   ];
@@ -187,7 +194,7 @@ async function checkEndpoints(
   ];
 }
 
-/** Three clients with webhook endpoints, two of them with orders; one of these also has a key that may not read orders. */
+/** Three clients with webhook endpoints, two of them with orders and applications; one of these also has a key that may not read orders. */
 async function readFeeds(
   http: HttpClient,
   url: string,
@@ -200,40 +207,41 @@ async function readFeeds(
   const withoutOrders = await keyOf(staff, 'one', ['pets:read', 'webhooks:manage']);
   const endpoints = new Map<Key, number>();
   for (const key of [one, withoutOrders, other, orderless]) endpoints.set(key, await addEndpoint(http, url, key));
-  const [first, second] = [await placeOrder(http, url, one), await placeOrder(http, url, other)];
+  const [first, second] = [await adopt(http, url, one), await adopt(http, url, other)];
   const readers: Reader[] = [
-    { name: 'its owner', key: one, orders: [first.id] },
-    { name: "its owner's key without orders:read", key: withoutOrders, orders: [] },
-    { name: 'another client with orders', key: other, orders: [second.id] },
-    { name: 'a client without orders', key: orderless, orders: [] },
+    { name: 'its owner', key: one, adoptions: [first] },
+    { name: "its owner's key without orders:read", key: withoutOrders, adoptions: [] },
+    { name: 'another client with orders', key: other, adoptions: [second] },
+    { name: 'a client without orders', key: orderless, adoptions: [] },
   ];
   store.work();
   await untilPublished(http, url, one, first.id);
   await untilPublished(http, url, other, second.id);
-  const found = await readAll(http, url, readers, async () => ({ ...(await placeOrder(http, url, one)), visibleTo: readers.slice(0, 1) }));
-  // For each of the three orders, everyone gets two events of the animal (added, pending); only the order's client gets the order's event.
-  const [animals, ownOrders] = [6, 2];
+  const found = await readAll(http, url, readers, async () => ({ ...(await adopt(http, url, one)), visibleTo: readers.slice(0, 1) }));
+  // For each of the three orders, everyone gets two events of the animal (added, pending); only its client gets one of the order and
+  // one of the application.
+  const [animals, own] = [6, 4];
   const queued = {
-    owner: await typesQueued(http, url, one, endpoints.get(one) ?? 0, animals + ownOrders),
+    owner: await typesQueued(http, url, one, endpoints.get(one) ?? 0, animals + own),
     others: [
       ...(await typesQueued(http, url, withoutOrders, endpoints.get(withoutOrders) ?? 0, animals)),
       ...(await typesQueued(http, url, orderless, endpoints.get(orderless) ?? 0, animals)),
     ],
   };
-  const sent = queued.others.filter((type) => type.startsWith('order.'));
-  const ownSent = queued.owner.filter((type) => type.startsWith('order.'));
+  const sent = queued.others.filter((type) => !type.startsWith('pet.'));
+  const ownSent = queued.owner.filter((type) => !type.startsWith('pet.'));
   return [
     caught(
       none(
-        "Events of an order, in the feed, with every filter, and in streams, that are sent to another client or to its own client's key without orders:read",
+        "Events of an order or an application, in the feed, with every filter, and in streams, that are sent to another client or to its own client's key without orders:read",
         found.leaks,
-        { of: found.events, more: ' events', control: found.ownOrders > 0 },
+        { of: found.events, more: ' events', control: found.own > 0 },
       ),
     ),
-    none('Events of orders queued for an endpoint of another client, or of a key without orders:read', sent.length, {
+    none('Events of orders and applications queued for an endpoint of another client, or of a key without orders:read', sent.length, {
       of: queued.others.length,
       more: `, and ${ownSent.length} to their owner`,
-      control: ownSent.length >= ownOrders,
+      control: ownSent.length >= own,
     }),
   ];
 }
@@ -263,17 +271,32 @@ async function requestAll(http: HttpClient, url: string, key: Key): Promise<Map<
 
 async function listsOf(http: HttpClient, url: string, key: Key): Promise<string[]> {
   const queries = ['', '?status=placed', '?status=cancelled', '?petId=1', '?petId=2&status=placed', '?limit=1'];
-  const lists = [...queries.map((query) => `/store/orders${query}`), '/webhooks', '/webhooks?limit=1'];
+  const ofApplications = [
+    '',
+    '?status=submitted',
+    '?status=withdrawn',
+    '?petId=1',
+    '?shelterId=1',
+    '?shelterId=1&status=submitted',
+    '?limit=1',
+  ];
+  const lists = [
+    ...queries.map((query) => `/store/orders${query}`),
+    ...ofApplications.map((query) => `/applications${query}`),
+    ...['/webhooks', '/webhooks?limit=1'],
+  ];
   return Promise.all(lists.map(async (list) => comparable(await http.send(url + list, { key: key.key }))));
 }
 
-async function placeOrders(http: HttpClient, url: string, key: Key): Promise<void> {
+async function submitAndPlace(http: HttpClient, url: string, key: Key): Promise<void> {
   for (const id of ids) {
     await http.send(`${url}/pets`, { method: 'POST', key: key.key, body: { name: 'Biscuit', categoryId: 1 } });
+    await submitApplication(http, url, key, { petId: id, adopter });
     const placed = await http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId: id, adopter } });
     if (placed.status !== 201) throw new Error(`an order was not placed: ${placed.text}`);
   }
   await http.send(`${url}/store/orders/2/cancel`, { method: 'POST', key: key.key });
+  await http.send(`${url}/applications/2/withdraw`, { method: 'POST', key: key.key });
 }
 
 async function addEndpoints(http: HttpClient, url: string, key: Key): Promise<void> {

@@ -50,7 +50,7 @@ export function judge(found: Findings, guides: readonly string[], pictures: stri
     }),
     {
       claim:
-        'The example site, with JavaScript and without: statuses of a form with a mistake, a valid request, a request that comes too late, a missing page',
+        'The example site, with JavaScript and without: statuses of a form with a mistake, a valid request, a request that comes too late, an application with a mistake, a valid one, that one withdrawn, a missing page',
       bar: expectedStatuses.join(', '),
       figure: statuses.join('; '),
       holds: statuses.every((one) => one === expectedStatuses.join(', ')),

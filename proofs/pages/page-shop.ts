@@ -1,11 +1,12 @@
 // The store whose pages are checked: with animals of every category and status, profiles, photos and an order. And the example site
 // on it.
 
-import { createStore } from '../../sdk/src/index.ts';
+import { type Store as Client, createStore } from '../../sdk/src/index.ts';
 import { castOf, place } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import type { Store } from '../../testkit/store.ts';
 import { devAnimals } from '../../tools/dev-animals.ts';
+import { devAsking } from '../../tools/dev-questions.ts';
 import { addPictures, describeAnimals, untilPicturesAreReady } from '../../tools/dev-seed.ts';
 
 export interface Shop {
@@ -16,6 +17,8 @@ export interface Shop {
   readonly available: readonly number[];
   readonly pending: readonly number[];
   readonly sold: readonly number[];
+  /** Ids of animals whose shelter takes applications: available ones, and at the end one that is pending. */
+  readonly byApplication: readonly number[];
   /** The id of an available animal with photos. */
   readonly photographed: number;
   order(petId: number): Promise<void>;
@@ -46,16 +49,31 @@ export async function openShop(store: Store, picturedMax: number): Promise<Shop>
   };
   const ordered = ids.available.pop() ?? 0;
   await order(ordered);
+  const byApplication = [ids.available.pop() ?? 0, ids.available.pop() ?? 0, ids.pending.pop() ?? 0];
+  await letApply(client, byApplication);
   const newest = await untilPicturesAreReady(client, picturedMax);
-  const photographed = newest.find(({ pet, photos }) => pet.status === 'available' && photos.length > 1)?.pet.id;
+  const photographed = newest.find(
+    ({ pet, photos }) => pet.status === 'available' && photos.length > 1 && !byApplication.includes(Number(pet.id)),
+  )?.pet.id;
   return {
     ...ids,
     pending: [ordered, ...ids.pending],
+    byApplication,
     photographed: Number(photographed),
     url: url.replace(/\/v1$/, ''),
     key: partner.key,
     order,
   };
+}
+
+/** Moves animals to a shelter that takes applications and asks questions. */
+async function letApply(client: Client, petIds: readonly number[]): Promise<void> {
+  const [asking] = devAsking;
+  if (!asking) throw new Error('no shelter asks anything');
+  const shelter = { name: 'The Asking House', adoption: 'application', applicationNote: asking.note } as const;
+  const { id: shelterId } = await client.shelters.create(shelter);
+  await client.shelters.setQuestions(shelterId, { questions: [...asking.questions] });
+  for (const id of petIds) await client.pets.move(id, { shelterId });
 }
 
 export async function openSite({ url, key }: Shop): Promise<{ url: string } & AsyncDisposable> {

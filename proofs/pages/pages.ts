@@ -94,6 +94,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
     site.url,
     `${site.url}${filtered}`,
     `${site.url}/animals/${shop.photographed}`,
+    `${site.url}/animals/${shop.byApplication[0]}/apply`,
   ];
   return [...claims, ...judgeScores(await scorePages(await loadLighthouse(), scored, progress))];
 }
@@ -127,10 +128,14 @@ async function lookAtAll(
     progress,
   });
   const [wanted = 0, contested = 0, wantedToo = 0, contestedToo = 0, ...others] = shop.available;
+  const [chosen = 0, chosenToo = 0, considered = 0] = shop.byApplication;
   const example = await tour(visitors, {
-    start: ['/', filtered, ...[others[0], shop.photographed, shop.pending[0], shop.sold[0]].map((id) => `/animals/${id}`)].map(
-      (at) => site + at,
-    ),
+    start: [
+      '/',
+      filtered,
+      ...[others[0], shop.photographed, shop.pending[0], shop.sold[0], chosen, considered].map((id) => `/animals/${id}`),
+      `/animals/${chosen}/apply`,
+    ].map((at) => site + at),
     isPart: (url) => {
       const isSearch = url.searchParams.size > 1;
       const names = isSearch && !options.isThorough ? 'several' : [...url.searchParams.keys()];
@@ -144,7 +149,7 @@ async function lookAtAll(
   const [visitor] = visitors;
   if (!visitor) throw new Error('there is no visitor');
   progress('adoptions');
-  const journey = await askWhileLooking(visitor, { site, wanted, contested, takeAway: () => shop.order(contested) });
+  const journey = await askWhileLooking(visitor, { site, wanted, contested, chosen, takeAway: () => shop.order(contested) });
   await visitor.page.goto(`${shop.url}/docs/nowhere`);
   const lost = await visitor.look();
 
@@ -154,6 +159,7 @@ async function lookAtAll(
     site,
     wanted: wantedToo,
     contested: contestedToo,
+    chosen: chosenToo,
     takeAway: () => shop.order(contestedToo),
   });
   const expectations = await expectationsOf(shop, docs);

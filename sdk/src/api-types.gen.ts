@@ -769,7 +769,7 @@ export type OrderInEvent = {
     /**
      * The application that it was placed for; null: it was placed without one.
      */
-    applicationId: Int64 | null;
+    applicationId?: Int64 | null;
 };
 
 /**

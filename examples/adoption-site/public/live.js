@@ -24,9 +24,15 @@ function listen() {
   return opened;
 }
 
-function apply({ order, animal, ...now }) {
+function apply({ order, application, animal, ...now }) {
   if (order !== undefined) {
     if (document.querySelector(`[data-order="${order}"]`)) offerReload('There is news of your request: ');
+    return;
+  }
+  if (application !== undefined) {
+    const own = document.querySelector(`[data-application="${application}"]`);
+    // Who has just sent it knows that; who has just confirmed the address does that on another page.
+    if (own && (!now.isNew || own.dataset.status === 'unconfirmed')) offerReload('There is news of your application: ');
     return;
   }
   const shown = document.querySelectorAll(`[data-animal="${animal}"]`);

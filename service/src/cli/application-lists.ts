@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type ApplicationStatus, applicationActions, closedReasons, confirmedStatuses } from '../domain/application-states.ts';
 import type { ReadConfig } from '../platform/config.ts';
+import { findUndelivered } from '../store/applications/application-mail.ts';
 import { addNames, type NamedApplication, selectApplications } from '../store/applications/application-queries.ts';
 import { addListAction } from './list-command.ts';
 import { clientOf, getNamedApplication, nextCommands, petOf, reader, withActions } from './named-applications.ts';
@@ -45,11 +46,12 @@ export function addApplicationListCommands(applications: Command, config: ReadCo
     .argument('<id>', 'the application', parseId);
   onStore(show, config, (id: bigint) => async ({ db }) => {
     const application = await getNamedApplication(db, id);
-    return { json: withActions(application), text: () => showApplication(application) };
+    const mailFailures = await findUndelivered(db, id);
+    return { json: { ...withActions(application), mailFailures }, text: () => showApplication(application, mailFailures) };
   });
 }
 
-function showApplication(application: NamedApplication): void {
+function showApplication(application: NamedApplication, mailFailures: ReadonlyArray<{ kind: string; code: string }>): void {
   const { adopter, status, createdAt, updatedAt, closedReason, answers } = application;
   printRecord({
     application: application.id,
@@ -65,6 +67,7 @@ function showApplication(application: NamedApplication): void {
     reason: closedReason && closedReasons[closedReason].meaning,
     message: application.message,
     note: application.note,
+    undelivered: mailFailures.map(({ kind, code }) => `${kind} (${code})`).join(', ') || undefined,
   });
   for (const { text, answer } of answers ?? []) printLines('', text, `  ${answerText(answer)}`);
   const next = nextCommands(application);

@@ -30,5 +30,8 @@ export const withActions = ({
 });
 
 /** The commands that the application's status allows. */
-export const nextCommands = ({ id, status }: Pick<NamedApplication, 'id' | 'status'>): string[] =>
-  applicationActionsFrom(status).map((action) => `homeward applications ${action} ${id}`);
+export const nextCommands = ({ id, status, orderId }: Pick<NamedApplication, 'id' | 'status' | 'orderId'>): string[] => [
+  // An accepted application ends with its order.
+  ...(status === 'accepted' && orderId !== null ? [`homeward orders complete ${orderId}`] : []),
+  ...applicationActionsFrom(status).map((action) => `homeward applications ${action} ${id}`),
+];

@@ -48,7 +48,7 @@ describe('the role is denied', () => {
     await expect(application.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test('truncate on every table, and delete except on categories, stored responses, the outbox, photos and their deletions, the writers of usage, words and the tables of webhooks', async () => {
+  test('truncate on every table, and delete except on applications, mail, categories, stored responses, the outbox, photos and their deletions, the writers of usage, words and the tables of webhooks', async () => {
     const { rows } = await owner.query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public' order by 1");
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'clients', 'orders', 'pets', 'schema_migrations']));
     const allowed: string[] = [];
@@ -63,11 +63,13 @@ describe('the role is denied', () => {
     }
     const deletable = [
       'animal_words',
-      'application_confirmations',
+      'application_counts',
       'applications',
       'categories',
       'delivery_exceptions',
       'idempotent_answers',
+      'mail',
+      'mail_counts',
       'outbox',
       'photo_deletions',
       'photos',

@@ -75,7 +75,14 @@ Next:
     const application = await applicationFor('Milo');
     const names = { pet: 'Milo', clientId: Number(manager.clientId), client: 'Happy Tails', shelter: 'Main shelter' };
     const actions = ['review', 'accept', 'decline', 'withdraw'];
-    expect(await runJson('show', String(application.id))).toEqual({ ...application, ...names, actions, answers: [], note: null });
+    expect(await runJson('show', String(application.id))).toEqual({
+      ...application,
+      ...names,
+      actions,
+      answers: [],
+      note: null,
+      mailFailures: [],
+    });
   });
 
   test('of one that does not exist, or that its adopter has not confirmed, is rejected with 2', async () => {

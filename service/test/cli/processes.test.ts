@@ -59,6 +59,7 @@ const heavy = [
   'pets list',
   'journal forget',
   'orders list',
+  'applications list',
   'shelters list',
   'photos check',
   'restore-check --no-journal',

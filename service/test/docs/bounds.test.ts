@@ -59,6 +59,12 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'store/photos/address-budget.ts',
   ],
   [
+    'Pages that an address opens, and other requests without a valid key',
+    '{/addressQuota: Quota = .*perMinute: (\\d+)/} a minute',
+    'partners/rate-limit/plans.ts',
+  ],
+  ['The body of a form on a page of an adopter', '{bodyBytesMax KiB}', 'store/applications/page-routes.ts'],
+  [
     'Removals whose files a worker deletes at once; its claim on them',
     '{rowsAtOnceMax}, every minute; {claimSeconds} s',
     'store/photos/removed-files.ts',

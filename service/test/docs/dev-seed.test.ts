@@ -3,12 +3,15 @@
 import { expect, test } from 'vitest';
 import { createStore } from '../../../sdk/src/index.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
+import { addApplications } from '../../../tools/dev-applications.ts';
 import { devProfile } from '../../../tools/dev-profiles.ts';
+import { devAsking } from '../../../tools/dev-questions.ts';
 import { addAnimals, addPictures, describeAnimals } from '../../../tools/dev-seed.ts';
 import { devShelters } from '../../../tools/dev-shelters.ts';
 import { createManager } from '../adoption-steps.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { createPhotoStore, processAll } from '../photo-steps.ts';
+import { createTestStore } from '../test-store.ts';
 
 const photos = disposeAfterAll(await createPhotoStore());
 const client = createStore({ url: photos.store.url, key: (await createManager(photos.store)).key });
@@ -51,6 +54,25 @@ test('are completed after an interrupted start, without doubles', async () => {
   expect([all.length, all.filter(({ story }) => !story)]).toEqual([18, []]);
   const { items } = await client.shelters.list().page();
   expect(items.map(({ name }) => name)).toEqual(devShelters.map(({ name }) => name));
+});
+
+test('of two shelters have sixty applications in every state, and a second start adds nothing', async () => {
+  await using own = await createTestStore();
+  const dev = createStore({ url: own.url, key: (await createManager(own)).key });
+  await addAnimals(dev, devAnimals().slice(0, 220));
+  await describeAnimals(dev);
+  await addApplications(dev);
+  const rows = () =>
+    own.read<{ status: string; count: number }>('select status, count(*)::int from applications group by status order by status::text');
+  const first = await rows();
+  expect(first.reduce((sum, { count }) => sum + count, 0)).toBe(60);
+  expect(first.map(({ status }) => status)).toEqual(['accepted', 'closed', 'completed', 'declined', 'reviewing', 'submitted', 'withdrawn']);
+  const { items } = await dev.shelters.list().page();
+  expect(items.filter(({ adoption }) => adoption === 'application').map(({ name }) => name)).toEqual(
+    devAsking.map(({ shelter }) => shelter),
+  );
+  await addApplications(dev);
+  expect(await rows()).toEqual(first);
 });
 
 test('are 300, each with another story, whose dates are in order', () => {

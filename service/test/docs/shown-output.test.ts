@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { actAll, addPet, adopter, createManager } from '../adoption-steps.ts';
+import { decideAll, submit } from '../application-steps.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { openTestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
@@ -29,6 +30,10 @@ const place = async (headers = {}) =>
 await actAll(store, manager, await place({ 'idempotency-key': 'one' }), 'cancel');
 await actAll(store, manager, await place(), 'approve', 'complete', 'return');
 await place();
+// Of the adopter, one that has ended and one that is open.
+const application = await submit(store, manager, petId, { adopter });
+await decideAll(store, manager, application.id, 'withdraw');
+await submit(store, manager, petId, { adopter });
 await store.write('insert into categories (id) select generate_series(101, 112)');
 
 test('docs/operations.md shows the output of ten commands or more', () => {

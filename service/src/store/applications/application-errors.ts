@@ -4,7 +4,7 @@ import { AppError } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { petNotFound } from '../pets/pets.ts';
 import type { Application } from './application-schemas.ts';
-import type { ApplicationCounts } from './count-queries.ts';
+import type { Added, ApplicationCounts } from './count-queries.ts';
 
 export const applicationNotFound = (id: string) =>
   new AppError('application_not_found', `You have no application with id ${id.slice(0, 40)}.`);
@@ -40,17 +40,19 @@ export const applicationsFull = (pet: Pet, { open, max }: { open: number; max: n
 export const tooManyOfAdopter = (open: number, { openApplicationsOfAdopter: max }: Bounds) =>
   limit(`This client has ${open} open applications of this adopter's e-mail address; ${max} are allowed.`);
 
-/** Says which of the client's counts has reached its bound. Undefined: none. `asks`: the adopter would be asked for confirmation. */
-export function findExceeded(counts: ApplicationCounts, { openApplications: max }: Bounds, asks: boolean): AppError | undefined {
+/** Says which of the client's counts has reached its bound. Undefined: none. */
+export function findExceeded(counts: ApplicationCounts, { openApplications: max }: Bounds, added: Added): AppError | undefined {
   if (counts.open >= max) return limit(`This client has ${counts.open} open applications; ${max} are allowed.`);
-  if (!asks) return undefined;
-  if (counts.unconfirmed >= max) {
-    return limit(`This client has ${counts.unconfirmed} applications that their adopters have not confirmed; ${max} are allowed.`);
+  if (added === 'unconfirmed' && counts.unconfirmed >= max) {
+    return new AppError(
+      'open_application_limit',
+      `This client has ${counts.unconfirmed} applications that their adopters have not confirmed; ${max} are allowed. Each is deleted after 72 hours unless it is confirmed. If strangers fill in your form, protect it.`,
+    );
   }
-  if (counts.confirmations < max) return undefined;
+  if (added === 'open' || counts.confirmations < max) return undefined;
   return new AppError(
     'open_application_limit',
-    `This client has asked ${counts.confirmations} adopters for confirmation today (UTC); ${max} are allowed. Submit more after midnight UTC.`,
+    `This client has caused mail to ${counts.confirmations} addresses today (UTC) that nobody had confirmed; ${max} are allowed. Submit more after midnight UTC.`,
   );
 }
 

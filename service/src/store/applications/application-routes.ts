@@ -14,6 +14,7 @@ import type { IdempotentResponse } from '../../partners/idempotency/idempotency.
 import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
+import { AppError, show } from '../../platform/errors.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
@@ -183,11 +184,27 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
       });
     if (name === 'decline') {
       const route = operation({ ...declared, body: Ref(DeclineSchema) });
-      api.post(`/applications/:applicationId/${name}`, route, (request, reply) => act(request, reply, request.body.message));
+      const withBody = (request: FastifyRequest, _: FastifyReply, done: () => void) => {
+        request.body ??= {};
+        done();
+      };
+      api.post(`/applications/:applicationId/${name}`, { ...route, preValidation: withBody }, (request, reply) =>
+        act(request, reply, request.body.message),
+      );
     } else {
-      api.post(`/applications/:applicationId/${name}`, operation(declared), (request, reply) => act(request, reply));
+      api.post(`/applications/:applicationId/${name}`, operation(declared), (request, reply) => {
+        rejectFields(request.body, name);
+        return act(request, reply);
+      });
     }
   }
+}
+
+/** A message would be lost in silence. */
+function rejectFields(body: unknown, name: ApplicationCallerAction): void {
+  const [field] = typeof body === 'object' && body !== null ? Object.keys(body) : [];
+  if (field !== undefined)
+    throw new AppError('invalid_body', `${show(field)} is not a field of ${name}, which takes none. Only decline takes a message.`);
 }
 
 const errorsOf = (name: ApplicationCallerAction) =>

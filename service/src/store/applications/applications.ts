@@ -229,5 +229,5 @@ const conflict = ({ id, status }: Pick<Application, 'id' | 'status'>, name: Appl
     'application_state_conflict',
     status === unconfirmed
       ? `Application ${id} is unconfirmed, so it can't be ${applicationActions[name].done} yet. It is deleted unless the adopter confirms it within three days.`
-      : explainConflict(id, status, name),
+      : `${explainConflict(id, status, name)}${status === 'accepted' ? ' Once the adopter has the animal, complete its order.' : ''}`,
   );

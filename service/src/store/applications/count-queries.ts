@@ -16,8 +16,11 @@ export interface ApplicationCounts {
   readonly confirmations: number;
 }
 
-/** What the transaction adds: an open application, or an unconfirmed one whose adopter is asked for confirmation. */
-export type Added = 'open' | 'unconfirmed';
+/**
+ * What the transaction adds: an open application, an unconfirmed one whose adopter is asked for confirmation, or an open one that staff
+ * have entered, whose adopter gets mail without having confirmed the address.
+ */
+export type Added = 'open' | 'unconfirmed' | 'entered';
 
 /**
  * Adds one to the counts of a client, and returns what they were before. A count below the limit may be too high, since some may have
@@ -25,7 +28,7 @@ export type Added = 'open' | 'unconfirmed';
  */
 export async function addToCounts(tx: Transaction, clientId: bigint, added: Added, limit: number): Promise<ApplicationCounts> {
   const counts = await add(tx, clientId, added);
-  const isBelow = counts && counts.open < limit && (added === 'open' || counts.unconfirmed < limit);
+  const isBelow = counts && counts.open < limit && (added !== 'unconfirmed' || counts.unconfirmed < limit);
   return isBelow ? counts : recount(tx, clientId, added);
 }
 
@@ -41,17 +44,20 @@ interface Counted {
 }
 
 const today = `(now() at time zone 'utc')::date`;
-const before = 'open_at_most - $2 as open, unconfirmed_at_most - $3 as unconfirmed, confirmations - $3 as confirmations';
-const amountsOf = (added: Added) => (added === 'open' ? [1n, 0n] : [0n, 1n]);
+const before = 'open_at_most - $2 as open, unconfirmed_at_most - $3 as unconfirmed, confirmations - $4 as confirmations';
+const amounts = { open: [1n, 0n, 0n], unconfirmed: [0n, 1n, 1n], entered: [1n, 0n, 1n] } as const satisfies Record<
+  Added,
+  readonly bigint[]
+>;
 
 /** Undefined: there is nothing to add to. */
 async function add(tx: Transaction, clientId: bigint, added: Added): Promise<ApplicationCounts | undefined> {
   const { rows } = await tx.query<Counted>({
     name: 'add-to-application-counts',
     text: `update application_counts set open_at_most = open_at_most + $2::bigint, unconfirmed_at_most = unconfirmed_at_most + $3::bigint,
-        confirmations = case when day = ${today} then confirmations else 0 end + $3::bigint, day = ${today}
+        confirmations = case when day = ${today} then confirmations else 0 end + $4::bigint, day = ${today}
       where client_id = $1 returning ${before}`,
-    values: [clientId, ...amountsOf(added)],
+    values: [clientId, ...amounts[added]],
   });
   return rows[0] && countsOf(rows[0]);
 }
@@ -63,12 +69,12 @@ async function recount(tx: Transaction, clientId: bigint, added: Added): Promise
     // `offset 0` keeps the planner from reading what has ended too, and joining it.
     text: `insert into application_counts (client_id, open_at_most, unconfirmed_at_most, day, confirmations)
       select $1, count(*) filter (where wanted.status <> '${unconfirmed}') + $2::bigint,
-          count(*) filter (where wanted.status = '${unconfirmed}') + $3::bigint, ${today}, $3::bigint
-        from unnest($4::application_status[]) as wanted (status),
+          count(*) filter (where wanted.status = '${unconfirmed}') + $3::bigint, ${today}, $4::bigint
+        from unnest($5::application_status[]) as wanted (status),
           lateral (select from applications where client_id = $1 and applications.status = wanted.status offset 0) as found
       on conflict (client_id) do update set open_at_most = excluded.open_at_most, unconfirmed_at_most = excluded.unconfirmed_at_most
       returning ${before}`,
-    values: [clientId, ...amountsOf(added), [...openApplicationStatuses, unconfirmed]],
+    values: [clientId, ...amounts[added], [...openApplicationStatuses, unconfirmed]],
   });
   const [row] = rows;
   if (!row) throw new Error('the counts of a client were not stored');

@@ -36,7 +36,7 @@ ${!isErased && steps.includes(status) && progress(status, texts)}
 <p>${filled(words.next, names)}</p>
 <dl class="facts">
 <dt>${texts.sentAt}</dt><dd>${time(facts.createdAt)}</dd>
-<dt>${texts.statusSince}</dt><dd>${time(facts.updatedAt)}</dd>
+${facts.updatedAt > facts.createdAt && html`<dt>${texts.statusSince}</dt><dd>${time(facts.updatedAt)}</dd>`}
 </dl>
 </section>
 ${contactCard(shelter, texts)}

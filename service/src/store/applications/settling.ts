@@ -49,14 +49,19 @@ const close = (tx: Transaction, party: Party, applications: readonly Application
 /** Settles a batch of animals that processes of the release before have changed. Returns how many. */
 export async function settleLeftApplications(db: Transactor, batchSizeMax: number): Promise<number> {
   const petIds = await selectUnsettled(db, batchSizeMax);
-  // Each in its own transaction: one that waits for an animal must not hold others.
+  let failure: unknown;
+  // Each in its own transaction: one that waits for an animal must not hold others, and one that fails must not stop them.
   for (const petId of petIds) {
-    await db.transaction(async (tx) => {
+    const settled = db.transaction(async (tx) => {
       await lockPetRows(tx, [petId]);
       await settleApplications(tx, petId, theService);
       await deleteUnsettled(tx, petId);
     });
+    await settled.catch((error: unknown) => {
+      failure ??= error;
+    });
   }
+  if (failure !== undefined) throw failure;
   return petIds.length;
 }
 

@@ -49,7 +49,8 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
     answers: JSON.stringify(await readAnswers(tx, petId, given.answers)),
   };
   await lockSubmissions(tx, clientId);
-  const exceeded = findExceeded(await addToCounts(tx, clientId, asks ? 'unconfirmed' : 'open', bounds.openApplications), bounds, asks);
+  const added = asks ? 'unconfirmed' : mails ? 'entered' : 'open';
+  const exceeded = findExceeded(await addToCounts(tx, clientId, added, bounds.openApplications), bounds, added);
   if (asks) {
     await requireRoomForAll(tx, await findPet(tx, petId), petId);
     if (exceeded) throw exceeded;
@@ -90,7 +91,7 @@ export async function confirmByAdopter(
   if (application.status !== unconfirmed || address === null) return application;
   const bounds = await readBounds(tx, clientId);
   await requireRoom(tx, { petId, clientId, address }, bounds, locked?.pet);
-  const exceeded = findExceeded(await addToCounts(tx, clientId, 'open', bounds.openApplications), bounds, false);
+  const exceeded = findExceeded(await addToCounts(tx, clientId, 'open', bounds.openApplications), bounds, 'open');
   if (exceeded) throw exceeded;
   const { to, done } = applicationActions.confirm;
   const [submitted] = await moveAndRecord(tx, { clientId: null, keyId: null, by: 'adopter' }, [application], { to, why: done });

@@ -54,7 +54,9 @@ export const OrderSchema = Type.Object(
 );
 export type Order = Static<typeof OrderSchema>;
 
-const { adopter: _, ...inEvents } = OrderSchema.properties;
+const { adopter: _, applicationId, ...unchanged } = OrderSchema.properties;
+/** Events from before release 1.2.0 don't say the application. */
+const inEvents = { ...unchanged, applicationId: Type.Optional(applicationId) };
 
 export const OrderEventSchema = Type.Object(inEvents, {
   $id: 'OrderInEvent',

@@ -79,6 +79,16 @@ describe('POST /v1/applications/{applicationId}/{action}', () => {
     expect(await readApplication(store, partner, second.id)).toEqual(second);
   });
 
+  test('decline needs no body, and the other actions reject one: a message would be lost', async () => {
+    const [first, second] = [await applicationAfter(), await applicationAfter()];
+    const response = await store.call('POST', `/v1/applications/${first.id}/decline`, { key: manager.key });
+    expect(response).toMatchObject({ status: 200, json: { status: 'declined', message: null } });
+    expect(await decide(store, manager, second.id, 'accept', { body: { message: 'Welcome!' } })).toMatchObject(
+      errorResponse(400, 'invalid_body', '"message" is not a field of accept, which takes none. Only decline takes a message.'),
+    );
+    expect((await readApplication(store, partner, second.id)).status).toBe('submitted');
+  });
+
   test('decline tells the adopter the message, which is gone when the application is reopened', async () => {
     const { id } = await applicationAfter();
     const declined = await decide(store, manager, id, 'decline', { body: { message: 'Needs a garden.' } });

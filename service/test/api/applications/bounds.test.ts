@@ -106,18 +106,21 @@ describe('A client', () => {
   test('asks at most 1,000 adopters for confirmation a day (UTC), however many were confirmed or deleted since', async () => {
     const key = await store.createKey({ plan: 'free' });
     await store.write(
-      "insert into application_confirmations (client_id, day, count) values ($1, (now() at time zone 'utc')::date, $2)",
+      "insert into application_counts (client_id, open_at_most, unconfirmed_at_most, day, confirmations) values ($1, 0, 0, (now() at time zone 'utc')::date, $2)",
       key.clientId,
       max - 1,
     );
     await submitUnconfirmed(store, key, await pet());
     await store.write('delete from applications where client_id = $1', key.clientId);
     await expect(submitUnconfirmed(store, key, await pet())).rejects.toMatchObject({
-      message: 'This client has asked 1000 adopters for confirmation today (UTC); 1000 are allowed. Submit more after midnight UTC.',
+      message:
+        'This client has caused mail to 1000 addresses today (UTC) that nobody had confirmed; 1000 are allowed. Submit more after midnight UTC.',
     });
-    await store.write('update application_confirmations set day = day - 1 where client_id = $1', key.clientId);
+    await store.write('update application_counts set day = day - 1 where client_id = $1', key.clientId);
     await submitUnconfirmed(store, key, await pet());
-    expect(await store.read('select count from application_confirmations where client_id = $1', key.clientId)).toEqual([{ count: 1n }]);
+    expect(await store.read('select confirmations from application_counts where client_id = $1', key.clientId)).toEqual([
+      { confirmations: 1n },
+    ]);
   });
 });
 
