@@ -15,7 +15,8 @@ interface Applicants {
 }
 
 interface Rush {
-  readonly petId: number;
+  /** Undefined: cached lists, for comparison. */
+  readonly petId: number | undefined;
   readonly ms: number;
 }
 
@@ -27,8 +28,17 @@ export class ApplicantsThread implements AsyncDisposable {
   }
 
   /** Returns when the last application has its response. */
-  async apply(petId: number, ms: number): Promise<Outcomes> {
-    this.#worker.postMessage({ petId, ms } satisfies Rush);
+  apply(petId: number, ms: number): Promise<Outcomes> {
+    return this.#send({ petId, ms });
+  }
+
+  /** As many cached lists, for comparison. */
+  list(ms: number): Promise<Outcomes> {
+    return this.#send({ petId: undefined, ms });
+  }
+
+  async #send(rush: Rush): Promise<Outcomes> {
+    this.#worker.postMessage(rush);
     const [outcomes] = (await once(this.#worker, 'message')) as [Outcomes];
     return outcomes;
   }
@@ -47,7 +57,9 @@ if (!isMainThread) {
     const samples = await loadFor(ms, perSecond, () => {
       const index = sent++;
       const key = keys[index % keys.length] as Key;
-      return apply(http, urls[index % urls.length] ?? '', key, petId, `adopter.${index}@example.org`);
+      const url = urls[index % urls.length] ?? '';
+      if (petId === undefined) return http.send(`${url}/pets`, { key: key.key });
+      return apply(http, url, key, petId, `adopter.${index}@example.org`);
     });
     for (const { response } of samples) {
       const outcome = response ? outcomeOf(response) : 'no response';
