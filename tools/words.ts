@@ -14,7 +14,11 @@ const coinages: readonly Coinage[] = [
   { pattern: /\b(short|long) way\b/i, write: 'fast path, fall through' },
   { pattern: /\blanes?\b/i, write: 'pipelined connection' },
   // People answer questions. A server responds.
-  { pattern: /\banswer\w*/i, write: 'response, respond, return', unless: /question|applica|adopter|erasureExtents|bench\/capacity/i },
+  {
+    pattern: /\banswer\w*/i,
+    write: 'response, respond, return',
+    unless: /question|applica|adopter|erasureExtents|bench\/capacity|apply-page/i,
+  },
   { pattern: /\brefus(al|als|e|ed|es|ing)\b/i, write: 'error, reject' },
   { pattern: /\bvouch\w*|\bbeliev\w+/i, write: 'trust, valid' },
   { pattern: /\bstands? in\b|\bis to be (had|found)\b/i, write: 'is in, see, available' },

@@ -12,7 +12,7 @@ interface Given {
 const radiosMax = 7;
 
 /**
- * The fields of a shelter's questions. Questions that only some are asked stand in a group that says whom; `public/apply.js` hides the
+ * The fields of a shelter's questions. Questions that only some are asked are in a group that says whom; `public/apply.js` hides the
  * group until it is asked.
  */
 export const questionFields = (questions: readonly Question[], given: Given): Html =>

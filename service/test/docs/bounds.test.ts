@@ -322,7 +322,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   ['Attempts to reach a mail server that fails', 'every second at first, every {pauseMsMax s} at last', 'changes/mail/server-pause.ts'],
   [
-    'Messages to an address on a UTC day, and of acceptances and refusals about an application if the address is confirmed',
+    'Messages to an address on a UTC day, and of acceptances and rejections of an application if the address is confirmed',
     '{confirmations} confirmations, {messages} in all',
     'changes/mail/address-bounds.ts',
   ],

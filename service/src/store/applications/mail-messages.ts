@@ -12,7 +12,7 @@ export function adopterMessage(
   url: string,
 ): MailMessage {
   const text = kind === 'closed' ? texts.closed[closedReason ?? 'withdrawn'] : texts[kind];
-  // Whoever gives another's address, also at the desk, writes that person nothing: not even a name.
+  // Anyone who gives another's address, also at the desk, writes that person nothing: not even a name.
   const isTrusted = isConfirmed && kind !== 'confirm';
   const [shelterName, name] = [nameInText(shelter.name), nameInText(adopterName)];
   const values = { pet: nameInText(petName), shelter: shelterName, name, message: quoted(message ?? ''), url };

@@ -49,7 +49,7 @@ const close = (tx: Transaction, party: Party, applications: readonly Application
 /** Settles a batch of animals that processes of the release before have changed. Returns how many. */
 export async function settleLeftApplications(db: Transactor, batchSizeMax: number): Promise<number> {
   const petIds = await selectUnsettled(db, batchSizeMax);
-  let failure: unknown;
+  const failures: unknown[] = [];
   // Each in its own transaction: one that waits for an animal must not hold others, and one that fails must not stop them.
   for (const petId of petIds) {
     const settled = db.transaction(async (tx) => {
@@ -57,11 +57,9 @@ export async function settleLeftApplications(db: Transactor, batchSizeMax: numbe
       await settleApplications(tx, petId, theService);
       await deleteUnsettled(tx, petId);
     });
-    await settled.catch((error: unknown) => {
-      failure ??= error;
-    });
+    await settled.catch((error: unknown) => failures.push(error));
   }
-  if (failure !== undefined) throw failure;
+  if (failures.length > 0) throw new AggregateError(failures, `the applications of ${failures.length} animals could not be settled`);
   return petIds.length;
 }
 
