@@ -10,6 +10,8 @@ import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 /** Of each race. More find more: ROUNDS=10000 takes about a minute each. */
 const rounds = Number(process.env['ROUNDS'] ?? 24);
 const batchSize = 200;
+/** On a busy machine. */
+export const raceTimeoutMs = 120_000 + rounds * 500;
 const sideBySide = 6;
 const jitterTurnsMax = 12;
 /** Between the rounds of the worker's jobs, which run beside every race. */

@@ -10,7 +10,7 @@ import { deleteUnconfirmedApplications } from '../../../src/store/applications/s
 import { confirmByAdopter } from '../../../src/store/applications/submissions.ts';
 import { movePetToShelter } from '../../../src/store/shelters/moves.ts';
 import { act, adopterOf } from '../../adoption-steps.ts';
-import { fair, outcomeOf, poolSize, Races, type Round } from '../../application-races.ts';
+import { fair, outcomeOf, poolSize, Races, type Round, raceTimeoutMs } from '../../application-races.ts';
 import { apply, decide } from '../../application-steps.ts';
 import { addShelter, createShelterKey } from '../../shelter-steps.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
@@ -72,7 +72,7 @@ const wins = (outcomes: readonly string[]) => outcomes.filter((one) => one.start
 /** Honest: the order of the animal is being changed, and who moves the animal must wait. */
 const isInTheWay = (outcome: string | undefined) => /^503 An order of .* is being changed\. Retry in 1 s\.$/.test(outcome ?? '');
 
-describe('Staff accept an application', () => {
+describe('Staff accept an application', { timeout: raceTimeoutMs }, () => {
   test('while they accept another: one is accepted', async () => {
     expect(
       await races.run({
@@ -179,7 +179,7 @@ describe('Staff accept an application', () => {
   });
 });
 
-describe('An order is completed', () => {
+describe('An order is completed', { timeout: raceTimeoutMs }, () => {
   test('while another application is withdrawn, reviewed, reopened or sent: none is open afterwards', async () => {
     expect(
       await races.run({
@@ -242,7 +242,7 @@ describe('An order is completed', () => {
   });
 });
 
-describe('An adopter', () => {
+describe('An adopter', { timeout: raceTimeoutMs }, () => {
   test('who has their data erased while the order is completed has adopted the animal, or withdrawn', async () => {
     expect(
       await races.run({
