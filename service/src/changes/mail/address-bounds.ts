@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { normalizeEmail } from '../../domain/email-addresses.ts';
+import { normalizeEmail } from '../../platform/email-addresses.ts';
 import type { CountBounds } from './claim-queries.ts';
 
 /** On one day (UTC). To one address: someone who fills in forms with others' addresses sends them no more. Or, of what staff cause, about one subject. */

@@ -1,6 +1,6 @@
 import { type ApplicationParty, endedApplicationStatuses, isOpenApplication } from '../../domain/application-states.ts';
-import { normalizeEmail } from '../../domain/email-addresses.ts';
 import type { Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
+import { normalizeEmail } from '../../platform/email-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { ErasureExtent, Journal } from '../../platform/journal/journal.ts';
 import type { CatalogueTransaction } from '../list-cache/catalogue.ts';

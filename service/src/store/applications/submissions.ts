@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/actor.ts';
 import { applicationActions, unconfirmed } from '../../domain/application-states.ts';
-import { normalizeEmail } from '../../domain/email-addresses.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Bounds } from '../../partners/rate-limit/plans.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { normalizeEmail } from '../../platform/email-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { findPet, lockPet, petNotFound, readShelterId } from '../pets/pets.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normalizeEmail } from '../../src/domain/email-addresses.ts';
+import { normalizeEmail } from '../../src/platform/email-addresses.ts';
 
 test.each(['Ada@Example.org', 'ada+dogs@example.org', 'ada@ｅxample.org', 'ada@𝐞xample。org', 'ａda＋dogs@example.org'])(
   '%s is the mailbox ada@example.org',
