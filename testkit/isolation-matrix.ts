@@ -22,16 +22,22 @@ export const unusedOrigin = 'http://127.0.0.1:9';
 // Not derived from the table of scopes, which they check.
 const staffScopes: readonly Scope[] = ['store:manage', 'shelter:manage'];
 const applicationWriteScopes: readonly Scope[] = ['applications:write', 'orders:write'];
-const profileWriteScopes: readonly Scope[] = ['pets:write', 'store:manage', 'shelter:manage'];
+const petWriteScopes: readonly Scope[] = ['pets:write', 'store:manage', 'shelter:manage'];
 
 /** Every operation of the API, with its scope. If the API has other operations or scopes, a claim fails. */
 export const matrix: Readonly<Record<string, MatrixRow>> = {
   'get /pets': { scope: 'pets:read', allowed: 200 },
   'post /pets': { scope: 'pets:write', body: { name: 'Biscuit', categoryId: 1 }, allowed: 201 },
   'get /pets/{petId}': { scope: 'pets:read', allowed: 404 },
-  'patch /pets/{petId}': { scope: staffScopes, body: { name: 'Biscuit II' }, allowed: 404 },
-  'delete /pets/{petId}': { scope: staffScopes, allowed: 404 },
+  'patch /pets/{petId}': { scope: petWriteScopes, body: { name: 'Biscuit II' }, allowed: 404 },
+  'delete /pets/{petId}': { scope: petWriteScopes, allowed: 404 },
+  'get /pets/{petId}/hold': { scope: staffScopes, allowed: 404 },
+  'put /pets/{petId}/hold': { scope: staffScopes, body: { reason: 'medical' }, allowed: 404 },
+  'delete /pets/{petId}/hold': { scope: staffScopes, allowed: 404 },
   'put /pets/{petId}/shelter': { scope: 'store:manage', body: { shelterId: 1 }, allowed: 404 },
+  'post /pets/{petId}/outcome': { scope: staffScopes, body: { type: 'other' }, allowed: 404 },
+  'get /pets/{petId}/outcome': { scope: staffScopes, allowed: 404 },
+  'delete /pets/{petId}/outcome': { scope: staffScopes, allowed: 404 },
   'get /shelters': { scope: 'pets:read', allowed: 200 },
   'post /shelters': { scope: 'store:manage', body: { name: 'Danube Shelter' }, allowed: 201 },
   'get /shelters/{shelterId}': { scope: 'pets:read', allowed: 404 },
@@ -39,13 +45,13 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'get /shelters/{shelterId}/questions': { scope: 'pets:read', allowed: 404 },
   'put /shelters/{shelterId}/questions': { scope: staffScopes, body: { questions: [] }, allowed: 404 },
   'get /pets/{petId}/profile': { scope: 'pets:read', allowed: 404 },
-  'put /pets/{petId}/profile': { scope: profileWriteScopes, body: {}, allowed: 404 },
-  'patch /pets/{petId}/profile': { scope: profileWriteScopes, body: {}, allowed: 404 },
+  'put /pets/{petId}/profile': { scope: petWriteScopes, body: {}, allowed: 404 },
+  'patch /pets/{petId}/profile': { scope: petWriteScopes, body: {}, allowed: 404 },
   'get /pets/{petId}/photos': { scope: 'pets:read', allowed: 404 },
-  'post /pets/{petId}/photos': { scope: profileWriteScopes, allowed: 404 },
+  'post /pets/{petId}/photos': { scope: petWriteScopes, allowed: 404 },
   'get /pets/{petId}/photos/{photoId}': { scope: 'pets:read', allowed: 404 },
-  'patch /pets/{petId}/photos/{photoId}': { scope: profileWriteScopes, body: { alt: 'Biscuit' }, allowed: 404 },
-  'delete /pets/{petId}/photos/{photoId}': { scope: profileWriteScopes, allowed: 404 },
+  'patch /pets/{petId}/photos/{photoId}': { scope: petWriteScopes, body: { alt: 'Biscuit' }, allowed: 404 },
+  'delete /pets/{petId}/photos/{photoId}': { scope: petWriteScopes, allowed: 404 },
   'get /listings': { scope: 'pets:read', allowed: 200 },
   'get /listings/facets': { scope: 'pets:read', allowed: 200 },
   'get /categories': { scope: 'pets:read', allowed: 200 },

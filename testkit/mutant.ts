@@ -5,9 +5,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
+const exampleSite = 'examples/adoption-site';
 
 export interface Edit {
-  /** The path below service/src, a migration: migrations/…, or a page of the built site: docs-site/dist/… */
+  /** The path below service/src, a migration: migrations/…, a page of the built site: docs-site/dist/…, or an example: examples/… */
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -20,11 +21,22 @@ export interface Mutant extends Disposable {
 /** The copy is removed at the end of a `using` block. */
 export function plantMutant(edits: readonly Edit[]): Mutant {
   const root = mkdtempSync(path.join(tmpdir(), 'homeward-mutant-'));
-  for (const part of ['package.json', 'service/package.json', 'service/src', 'service/migrations', 'testkit/serve-on-clock.ts']) {
+  const parts = [
+    'package.json',
+    'service/package.json',
+    'service/src',
+    'service/migrations',
+    'docs-site/assets',
+    'testkit/serve-on-clock.ts',
+  ];
+  for (const part of parts) {
     cpSync(path.join(ownRoot, part), path.join(root, part), { recursive: true });
   }
   const site = 'docs-site/dist';
   if (existsSync(path.join(ownRoot, site))) cpSync(path.join(ownRoot, site), path.join(root, site), { recursive: true });
+  if (edits.some(({ file }) => file.startsWith(exampleSite))) {
+    cpSync(path.join(ownRoot, exampleSite), path.join(root, exampleSite), { recursive: true });
+  }
   // Folders that nothing writes to are linked, not copied.
   for (const part of ['node_modules', 'service/node_modules', 'sdk']) {
     symlinkSync(path.join(ownRoot, part), path.join(root, part));
@@ -34,7 +46,7 @@ export function plantMutant(edits: readonly Edit[]): Mutant {
 }
 
 function folderOf(file: string): string {
-  if (file.startsWith('docs-site/')) return '';
+  if (file.startsWith('docs-site/') || file.startsWith(exampleSite)) return '';
   return file.startsWith('migrations/') ? 'service' : 'service/src';
 }
 

@@ -6,6 +6,7 @@ import { settleClientChange } from '../service/src/partners/clients/client-epoch
 import { createKey, revokeApiKey } from '../service/src/partners/clients/clients.ts';
 import { loadConfig } from '../service/src/platform/config.ts';
 import type { Key } from './store.ts';
+import { testAuthor } from './test-author.ts';
 
 interface Servers {
   readonly postgres: { readonly url: string };
@@ -39,6 +40,7 @@ export class Staff implements AsyncDisposable {
       shelterId,
       expiresAt: null,
       environment: 'production',
+      by: testAuthor,
     } as const;
     const { key, record } = await createKey(this.dependencies.db, input);
     return { id: Number(record.id), clientId: Number(record.clientId), key };

@@ -118,6 +118,27 @@ export class Store implements AsyncDisposable {
     return process_;
   }
 
+  /** Starts a `homeward console`, which is stopped with the store. Its name is localhost, as passkeys need one, unless HOMEWARD_CONSOLE_URL is set. */
+  async openConsole(env: Record<string, string> = {}): Promise<ServeProcess> {
+    const port = await freePort();
+    const url = `http://localhost:${port}`;
+    const script = [path.join(this.#root, 'service/src/main.ts'), 'console'];
+    const child = spawn(process.execPath, script, {
+      env: { ...this.#env, HOMEWARD_CONSOLE_URL: url, ...env, HOMEWARD_CONSOLE_PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    child.channel?.unref();
+    this.#workers.push(child);
+    let output = '';
+    child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
+    child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));
+    for (let tries = 0; !(await accepts(port)); tries += 1) {
+      if (child.exitCode !== null || tries > 1_000) throw new Error(`console did not start: ${output.slice(-2_000)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return { url, child, log: () => output };
+  }
+
   /** Starts a `homeward worker`, which is stopped with the store. */
   work(env: Record<string, string> = {}): ChildProcess {
     const script = [path.join(this.#root, 'service/src/main.ts'), 'worker'];

@@ -17,7 +17,7 @@ const coinages: readonly Coinage[] = [
   {
     pattern: /\banswer\w*/i,
     write: 'response, respond, return',
-    unless: /question|applica|adopter|erasureExtents|bench\/capacity|apply-page/i,
+    unless: /question|applica|adopter|console\/adoptions|adoption-cast|erasureExtents|bench\/capacity|apply-page/i,
   },
   { pattern: /\brefus(al|als|e|ed|es|ing)\b/i, write: 'error, reject' },
   { pattern: /\bvouch\w*|\bbeliev\w+/i, write: 'trust, valid' },
@@ -35,12 +35,12 @@ const exceptions: readonly RegExp[] = [
   /\banswer: (Type|attempt|string|null)/g,
   /\banswers: (erased|stored)/g,
   /"answers":null|\banswers, created_at\b/g,
+  // The fields of a form for an adopter's answers.
+  /\banswer_\w+/g,
   // The column, and the field of an attempt.
   /\bstatus, answer, error\b|`answer`/g,
   /\brefuses? to start\b/g,
   /webhook_url_refused/g,
-  // The label of a checkbox in the reference.
-  /data-remember> Remember until this tab closes/g,
 ];
 
 const sources = [

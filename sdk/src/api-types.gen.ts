@@ -53,7 +53,7 @@ export type PetChanges = {
 };
 
 /**
- * The animal as it was right after the change. pet.status_changed also has the previous status, pet.updated the previous category if that was changed, and pet.moved both shelters.
+ * The animal as it was right after the change. pet.status_changed also has the previous status, pet.updated the previous category if that was changed, pet.moved both shelters, and pet.held the hold.
  */
 export type PetEvent = {
     /**
@@ -67,7 +67,7 @@ export type PetEvent = {
     /**
      * What happened to the animal.
      */
-    type: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed';
+    type: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.held' | 'pet.hold_ended' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed';
     data: {
         pet: Pet;
         previousStatus?: PetStatus;
@@ -75,6 +75,7 @@ export type PetEvent = {
          * Of pet.updated, if the category was changed.
          */
         previousCategoryId?: Int64;
+        hold?: ShownHold;
         /**
          * Of pet.moved: the shelter that the animal is in now.
          */
@@ -84,6 +85,82 @@ export type PetEvent = {
          */
         previousShelterId?: Int64;
     };
+};
+
+/**
+ * Why an animal is not ready to be adopted for a while, as staff see it.
+ */
+export type Hold = {
+    /**
+     * Why the animal is held. medical: The animal is ill or hurt, or waits for an operation. stray: The animal was found, and its owner may still come for it. behaviour: The animal is being trained or assessed. The public reads `other`. trial: The animal is on trial with somebody who may adopt it. other: Anything else.
+     */
+    reason: 'medical' | 'stray' | 'behaviour' | 'trial' | 'other';
+    /**
+     * When the hold ends by itself. Until then, everybody may read it. null: when staff end it.
+     */
+    until: string | null;
+    /**
+     * For staff alone.
+     */
+    note: string | null;
+};
+
+export type NewHold = {
+    /**
+     * Why the animal is held. medical: The animal is ill or hurt, or waits for an operation. stray: The animal was found, and its owner may still come for it. behaviour: The animal is being trained or assessed. The public reads `other`. trial: The animal is on trial with somebody who may adopt it. other: Anything else.
+     */
+    reason: 'medical' | 'stray' | 'behaviour' | 'trial' | 'other';
+    /**
+     * When the hold ends by itself. Until then, everybody may read it. Without it, the hold lasts until staff end it.
+     */
+    until?: string;
+    /**
+     * For staff alone.
+     */
+    note?: string;
+};
+
+/**
+ * Why the animal is not ready to be adopted for a while. Applications for it are taken, orders are not.
+ */
+export type ShownHold = {
+    reason: 'medical' | 'stray' | 'trial' | 'other';
+    /**
+     * The reason in words, to be shown with the name of the animal: "is being treated", "waits for its owner", "is trying a home", "not ready yet".
+     */
+    text: string;
+    /**
+     * When the hold ends, if that is known.
+     */
+    until?: string;
+};
+
+/**
+ * How an animal left the store without being adopted here. transferred: Another shelter or rescue has taken it over. returned_to_owner: Its owner has got it back. died: It has died. euthanised: It was put to sleep. escaped: It has run away, or was stolen. other: Anything else.
+ */
+export type OutcomeType = 'transferred' | 'returned_to_owner' | 'died' | 'euthanised' | 'escaped' | 'other';
+
+export type NewOutcome = {
+    type: OutcomeType;
+};
+
+/**
+ * For the store's staff and those of the animal's shelter.
+ */
+export type Outcome = {
+    /**
+     * The animal.
+     */
+    petId: Int64;
+    type: OutcomeType;
+    /**
+     * When staff recorded it, and the animal left every list.
+     */
+    recordedAt: string;
+    /**
+     * Until then, 30 days after it was recorded, the outcome can be undone. Without it, it can't be undone any more.
+     */
+    undoableUntil?: string;
 };
 
 export type NewShelter = {
@@ -96,6 +173,9 @@ export type NewShelter = {
     phone?: string | null;
     website?: string | null;
     address?: string | null;
+    town?: string | null;
+    postcode?: string | null;
+    country?: string | null;
     latitude?: number | null;
     longitude?: number | null;
     timezone?: string | null;
@@ -123,6 +203,9 @@ export type ShelterChanges = {
     phone?: string | null;
     website?: string | null;
     address?: string | null;
+    town?: string | null;
+    postcode?: string | null;
+    country?: string | null;
     latitude?: number | null;
     longitude?: number | null;
     timezone?: string | null;
@@ -154,6 +237,9 @@ export type Shelter = {
     phone: string | null;
     website: string | null;
     address: string | null;
+    town: string | null;
+    postcode: string | null;
+    country: string | null;
     latitude: number | null;
     longitude: number | null;
     timezone: string | null;
@@ -1005,7 +1091,7 @@ export type NewWebhook = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.held' | 'pet.hold_ended' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
     /**
      * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
      */
@@ -1028,7 +1114,7 @@ export type WebhookChanges = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.held' | 'pet.hold_ended' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
     /**
      * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
      */
@@ -1062,7 +1148,7 @@ export type Webhook = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.held' | 'pet.hold_ended' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
     /**
      * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
      */
@@ -1103,7 +1189,7 @@ export type WebhookWithSecret = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.held' | 'pet.hold_ended' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased'>;
     /**
      * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
      */
@@ -1376,6 +1462,9 @@ export type ListingShelter = {
     id: Int64;
     name: string;
     address: string | null;
+    town: string | null;
+    postcode: string | null;
+    country: string | null;
     latitude: number | null;
     longitude: number | null;
     website: string | null;
@@ -1394,6 +1483,7 @@ export type PetListing = {
      * The photos that are ready, in the order in which they are to be shown.
      */
     photos: Array<Photo>;
+    hold?: ShownHold;
     /**
      * From `near` to the shelter. Only if `near` is given.
      */
@@ -1440,7 +1530,7 @@ export type Facets = {
 /**
  * The error codes that existed when this version was generated.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'application_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'orders_by_application' | 'open_order_limit' | 'application_state_conflict' | 'application_exists' | 'applications_full' | 'open_application_limit' | 'pet_has_open_order' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'application_not_found' | 'outcome_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'pet_on_hold' | 'hold_not_found' | 'orders_by_application' | 'open_order_limit' | 'application_state_conflict' | 'application_exists' | 'applications_full' | 'open_application_limit' | 'pet_has_open_order' | 'pet_is_sold' | 'outcome_recorded' | 'outcome_final' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.
@@ -1581,6 +1671,69 @@ export type UpdatePetResponses = {
 
 export type UpdatePetResponse = UpdatePetResponses[keyof UpdatePetResponses];
 
+export type EndHoldData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/hold';
+};
+
+export type EndHoldResponses = {
+    /**
+     * The animal is not held.
+     */
+    204: void;
+};
+
+export type EndHoldResponse = EndHoldResponses[keyof EndHoldResponses];
+
+export type GetHoldData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/hold';
+};
+
+export type GetHoldResponses = {
+    /**
+     * The hold.
+     */
+    200: Hold;
+};
+
+export type GetHoldResponse = GetHoldResponses[keyof GetHoldResponses];
+
+export type PutHoldData = {
+    body: NewHold;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/hold';
+};
+
+export type PutHoldResponses = {
+    /**
+     * The hold as it is now.
+     */
+    200: Hold;
+};
+
+export type PutHoldResponse = PutHoldResponses[keyof PutHoldResponses];
+
 export type ListSheltersData = {
     body?: never;
     path?: never;
@@ -1696,6 +1849,79 @@ export type MovePetResponses = {
 };
 
 export type MovePetResponse = MovePetResponses[keyof MovePetResponses];
+
+export type UndoOutcomeData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/outcome';
+};
+
+export type UndoOutcomeResponses = {
+    /**
+     * The animal, which is listed again.
+     */
+    200: Pet;
+};
+
+export type UndoOutcomeResponse = UndoOutcomeResponses[keyof UndoOutcomeResponses];
+
+export type GetOutcomeData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/outcome';
+};
+
+export type GetOutcomeResponses = {
+    /**
+     * The outcome.
+     */
+    200: Outcome;
+};
+
+export type GetOutcomeResponse = GetOutcomeResponses[keyof GetOutcomeResponses];
+
+export type RecordOutcomeData = {
+    body: NewOutcome;
+    headers?: {
+        /**
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
+         */
+        'idempotency-key'?: string;
+        /**
+         * The animal's ETag. Returns 412 if the animal has changed since.
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/outcome';
+};
+
+export type RecordOutcomeResponses = {
+    /**
+     * The outcome.
+     */
+    201: Outcome;
+};
+
+export type RecordOutcomeResponse = RecordOutcomeResponses[keyof RecordOutcomeResponses];
 
 export type GetShelterQuestionsData = {
     body?: never;
@@ -1837,6 +2063,10 @@ export type ListListingsData = {
          */
         status?: 'available' | 'pending' | 'sold';
         /**
+         * Only animals that are held for this reason. They are all pending.
+         */
+        hold?: 'medical' | 'stray' | 'trial' | 'other';
+        /**
          * Only animals of this category.
          */
         categoryId?: Int64;
@@ -1849,13 +2079,25 @@ export type ListListingsData = {
          */
         id?: Array<Int64>;
         /**
-         * Words of the name, the breeds, the tags or the description, all of which the animal must have. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.
+         * What people type: phrases such as small dog, puppy, good with cats or in Vienna become filters, and the other words must be in the name, the breeds, the colors, the tags or the description. `Content-Location` says what was understood. Words in quotes are searched as words. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.
          */
         q?: string;
         /**
-         * Only animals of this breed. Accents and case do not matter.
+         * Words of the name, all of which it must have. Accents and case do not matter.
+         */
+        name?: string;
+        /**
+         * By relevance, animals with exactly this name come first, also those that are not what the name means as words of `q`.
+         */
+        orNamed?: string;
+        /**
+         * Only animals of a breed with these words: retriever also finds a Golden Retriever. Accents, case and usual spellings do not matter.
          */
         breed?: string;
+        /**
+         * Only animals with a color with these words: brown also finds light brown. Repeat it to ask for several.
+         */
+        color?: Array<string>;
         /**
          * baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.
          */
@@ -1877,6 +2119,14 @@ export type ListListingsData = {
          */
         goodWith?: Array<'children' | 'dogs' | 'cats'>;
         /**
+         * Only animals of shelters in this town. Accents and case do not matter.
+         */
+        town?: string;
+        /**
+         * Only animals of shelters with this postcode. Case and spaces do not matter.
+         */
+        postcode?: string;
+        /**
          * Only animals of shelters near this place: its latitude and longitude in degrees, rounded to 0.01.
          */
         near?: string;
@@ -1885,7 +2135,7 @@ export type ListListingsData = {
          */
         withinKm?: number;
         /**
-         * newest: added last first. distance: the nearest shelter first. relevance: those that match q best first, of 1,000 at most. By default relevance with q, else distance with near, else newest.
+         * newest: added last first. distance: the nearest shelter first. relevance: those with the name that is searched for first, then those that match the words best, of 1,000 at most. By default relevance with words, else distance with near, else newest.
          */
         sort?: 'newest' | 'distance' | 'relevance';
     };
@@ -1910,6 +2160,10 @@ export type ListListingFacetsData = {
          */
         status?: 'available' | 'pending' | 'sold';
         /**
+         * Only animals that are held for this reason. They are all pending.
+         */
+        hold?: 'medical' | 'stray' | 'trial' | 'other';
+        /**
          * Only animals of this category.
          */
         categoryId?: Int64;
@@ -1922,13 +2176,25 @@ export type ListListingFacetsData = {
          */
         id?: Array<Int64>;
         /**
-         * Words of the name, the breeds, the tags or the description, all of which the animal must have. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.
+         * What people type: phrases such as small dog, puppy, good with cats or in Vienna become filters, and the other words must be in the name, the breeds, the colors, the tags or the description. `Content-Location` says what was understood. Words in quotes are searched as words. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.
          */
         q?: string;
         /**
-         * Only animals of this breed. Accents and case do not matter.
+         * Words of the name, all of which it must have. Accents and case do not matter.
+         */
+        name?: string;
+        /**
+         * By relevance, animals with exactly this name come first, also those that are not what the name means as words of `q`.
+         */
+        orNamed?: string;
+        /**
+         * Only animals of a breed with these words: retriever also finds a Golden Retriever. Accents, case and usual spellings do not matter.
          */
         breed?: string;
+        /**
+         * Only animals with a color with these words: brown also finds light brown. Repeat it to ask for several.
+         */
+        color?: Array<string>;
         /**
          * baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.
          */
@@ -1949,6 +2215,14 @@ export type ListListingFacetsData = {
          * Only animals that are known to get along with them. Repeat it to ask for several.
          */
         goodWith?: Array<'children' | 'dogs' | 'cats'>;
+        /**
+         * Only animals of shelters in this town. Accents and case do not matter.
+         */
+        town?: string;
+        /**
+         * Only animals of shelters with this postcode. Case and spaces do not matter.
+         */
+        postcode?: string;
         /**
          * Only animals of shelters near this place: its latitude and longitude in degrees, rounded to 0.01.
          */
@@ -2185,7 +2459,7 @@ export type ListEventsData = {
         /**
          * Only events of this type.
          */
-        type?: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased';
+        type?: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.held' | 'pet.hold_ended' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased' | 'application.submitted' | 'application.reviewing' | 'application.accepted' | 'application.completed' | 'application.declined' | 'application.withdrawn' | 'application.closed' | 'application.adopter_erased';
         /**
          * Only events of animals of these shelters, and of the orders for them. At most 100.
          */
@@ -2910,4 +3184,4 @@ export type GetUsageResponses = {
 
 export type GetUsageResponse = GetUsageResponses[keyof GetUsageResponses];
 
-export type ApiUrl = '/pets' | '/pets/{petId}' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/shelters/{shelterId}/questions' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/applications' | '/applications/{applicationId}' | '/applications/{applicationId}/review' | '/applications/{applicationId}/accept' | '/applications/{applicationId}/decline' | '/applications/{applicationId}/reopen' | '/applications/{applicationId}/withdraw' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';
+export type ApiUrl = '/pets' | '/pets/{petId}' | '/pets/{petId}/hold' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/pets/{petId}/outcome' | '/shelters/{shelterId}/questions' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/applications' | '/applications/{applicationId}' | '/applications/{applicationId}/review' | '/applications/{applicationId}/accept' | '/applications/{applicationId}/decline' | '/applications/{applicationId}/reopen' | '/applications/{applicationId}/withdraw' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';

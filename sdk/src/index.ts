@@ -12,9 +12,11 @@ export type {
   ErrorCode,
   Facet,
   Facets,
+  Hold,
   Int64,
   NewAdopter,
   NewApplication,
+  NewHold,
   NewOrder,
   NewPet,
   NewShelter,
@@ -45,7 +47,8 @@ export type {
 } from './api-types.gen.ts';
 export { ConnectionError, HomewardError } from './errors.ts';
 export type { FeedEvent, FollowOptions } from './feed.ts';
-export type { Listing, Page } from './listing.ts';
+export type { Listing, Page, Understood } from './listing.ts';
+export { placeholderColor } from './placeholder-color.ts';
 export type { RateLimit } from './rate-limit.ts';
 export { createStore, type Store } from './store.ts';
 export type { StoreOptions } from './store-options.ts';

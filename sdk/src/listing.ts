@@ -1,11 +1,18 @@
+import type { ListListingsData } from './api-types.gen.ts';
+import { parseJson } from './json.ts';
 import { linkOf } from './links.ts';
 import { printedAs } from './printing.ts';
 import type { ApiResponse, Call, Transport } from './transport.ts';
+
+/** What a search was understood as, as a query: pass it to a search, without what is not meant. */
+export type Understood = NonNullable<ListListingsData['query']>;
 
 export interface Page<T> {
   readonly items: T[];
   /** Where the next page starts; undefined on the last page. */
   readonly cursor: string | undefined;
+  /** Of a search with `q`: its phrases as filters, and the other words of `q` in quotes. */
+  readonly understoodAs?: Understood;
 }
 
 /** Lazy: no request is sent before you read from it. */
@@ -44,7 +51,21 @@ export function createListing<T>(transport: Transport, call: Call): Listing<T> {
 
 export async function readPage<T>(transport: Transport, call: Call): Promise<Page<T>> {
   const response = await transport.call(call);
-  return { items: response.body as T[], cursor: cursorOf(response) };
+  const location = response.headers.get('content-location');
+  return { items: response.body as T[], cursor: cursorOf(response), ...(location !== null && { understoodAs: queryOf(location) }) };
+}
+
+/** The filters that may be repeated. */
+const lists: readonly string[] = ['id', 'goodWith', 'color'];
+const integers: readonly string[] = ['id', 'categoryId', 'shelterId', 'withinKm'];
+/** Of the page, and not of what is searched for. */
+const ofThePage: readonly string[] = ['limit', 'cursor'];
+
+function queryOf(location: string): Understood {
+  const { searchParams } = new URL(location, 'http://store');
+  const names = [...new Set(searchParams.keys())].filter((name) => !ofThePage.includes(name));
+  const valuesOf = (name: string) => searchParams.getAll(name).map((text) => (integers.includes(name) ? parseJson(text) : text));
+  return Object.fromEntries(names.map((name) => [name, lists.includes(name) ? valuesOf(name) : valuesOf(name)[0]]));
 }
 
 function cursorOf({ headers }: ApiResponse): string | undefined {

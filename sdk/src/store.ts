@@ -7,6 +7,7 @@ import type {
   DeliveryWithAttempts,
   Facets,
   GetUsageData,
+  Hold,
   Int64,
   ListApplicationsData,
   ListCategoriesData,
@@ -19,12 +20,15 @@ import type {
   ListSheltersData,
   ListWebhooksData,
   NewApplication,
+  NewHold,
   NewOrder,
   NewPet,
   NewShelter,
   NewWebhook,
   Order,
   OrderEvent,
+  Outcome,
+  OutcomeType,
   Pet,
   PetChanges,
   PetEvent,
@@ -98,6 +102,7 @@ export function createStore(options: StoreOptions = {}) {
 
 function petsOf(transport: Transport) {
   const one = (id: Int64) => ({ url: '/pets/{petId}', path: { petId: id } }) as const;
+  const holdOf = (id: Int64) => ({ url: '/pets/{petId}/hold', path: { petId: id } }) as const;
   return {
     list: (query?: ListPetsData['query'], options?: CallOptions): Listing<Pet> =>
       createListing(transport, { url: '/pets', query, options }),
@@ -113,9 +118,18 @@ function petsOf(transport: Transport) {
     /** For keys of the store, and of the animal's shelter: removes an animal that was added by mistake. */
     remove: (id: Int64, options?: ChangeOptions) =>
       request<void>(transport, { method: 'DELETE', ...one(id), headers: { 'if-match': options?.ifMatch }, options }),
+    /** How an animal has left the store, for its staff. No request is sent yet. */
+    outcome: (id: Int64) => outcomeOf(transport, id),
     /** For the store's own keys: moves an animal to another shelter. */
     move: (id: Int64, to: PetShelter, options?: CallOptions) =>
       request<PetShelter>(transport, { method: 'PUT', url: '/pets/{petId}/shelter', path: { petId: id }, body: to, options }),
+    /** For keys of the store, and of the animal's shelter: says that it is not ready to be adopted for a while, or changes what was said. */
+    hold: (id: Int64, hold: NewHold, options?: CallOptions) =>
+      request<Hold>(transport, { method: 'PUT', ...holdOf(id), body: hold, options }),
+    /** For the same keys: the hold with its note. */
+    getHold: (id: Int64, options?: CallOptions) => request<Hold>(transport, { ...holdOf(id), options }),
+    /** For the same keys. Also succeeds if the animal is not held. */
+    endHold: (id: Int64, options?: CallOptions) => request<void>(transport, { method: 'DELETE', ...holdOf(id), options }),
     /** The profile of an animal. No request is sent yet. */
     profile: (id: Int64) => profileOf(transport, id),
     photos: photosOf(transport),
@@ -139,6 +153,19 @@ function sheltersOf(transport: Transport) {
     /** For keys of the store, and of the shelter: replaces them all. */
     setQuestions: (id: Int64, body: ShelterQuestions, options?: ChangeOptions) =>
       request<ShelterQuestions>(transport, { method: 'PUT', ...questionsOf(id), body, headers: { 'if-match': options?.ifMatch }, options }),
+  };
+}
+
+/** For keys of the store, and of the animal's shelter. */
+function outcomeOf(transport: Transport, petId: Int64) {
+  const one = { url: '/pets/{petId}/outcome', path: { petId } } as const;
+  return {
+    /** Takes the animal off every list. For 30 days it can be undone. */
+    record: (type: OutcomeType, options?: WriteOptions & ChangeOptions) =>
+      post<Outcome>(transport, { ...one, body: { type }, headers: { 'if-match': options?.ifMatch } }, options),
+    get: (options?: CallOptions) => request<Outcome>(transport, { ...one, options }),
+    /** Lists the animal again, as pending. */
+    undo: (options?: CallOptions) => request<Pet>(transport, { method: 'DELETE', ...one, options }),
   };
 }
 
@@ -317,4 +344,4 @@ async function request<T>(transport: Transport, call: Call): Promise<T> {
 }
 
 const post = <T>(transport: Transport, call: Call, options: WriteOptions | undefined) =>
-  request<T>(transport, { ...call, method: 'POST', headers: { 'idempotency-key': options?.idempotencyKey }, options });
+  request<T>(transport, { ...call, method: 'POST', headers: { ...call.headers, 'idempotency-key': options?.idempotencyKey }, options });

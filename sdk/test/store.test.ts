@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { defaultScopes } from '../../service/src/domain/scopes.ts';
+import { createManager } from '../../service/test/adoption-steps.ts';
 import { addDescribed, addShelter } from '../../service/test/listing-steps.ts';
 import { createPhotoStore, makeImage, processAll } from '../../service/test/photo-steps.ts';
 import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
@@ -53,6 +54,19 @@ describe('lists', () => {
     ]);
     expect((await store.listings.search({ near: '60,25', sex: 'male' }).page()).items).toEqual([]);
     expect(await store.listings.facets({ near })).toMatchObject({ isExact: true, sexes: [{ value: 'female', count: animals.length }] });
+  });
+
+  test('of typed words say what was understood, as a query that finds the same', async () => {
+    const manager = await createManager(service);
+    await service.call('PUT', '/v1/categories/31', { key: manager.key, body: { name: 'Quokkas' } });
+    const key = await service.createKey();
+    await addDescribed(service, key, { name: 'Tom', categoryId: 31 }, { good_with_dogs: 'yes', description: 'He is shy.' });
+    const store = createStore({ url: service.url, key: key.key });
+    const page = await store.listings.search({ q: 'shy quokka good with dogs', limit: 5 }).page();
+    expect(page.understoodAs).toEqual({ categoryId: 31, goodWith: ['dogs'], q: '"shy"', sort: 'relevance' });
+    expect(page.items.map(({ pet }) => pet.name)).toEqual(['Tom']);
+    expect((await store.listings.search(page.understoodAs).page()).items).toEqual(page.items);
+    expect(await store.listings.search({ categoryId: 31 }).page()).not.toHaveProperty('understoodAs');
   });
 
   test('send no request before they are read, and no more than needed', async () => {

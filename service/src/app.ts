@@ -29,6 +29,7 @@ import { EventStreams } from './platform/http/event-stream.ts';
 import { allOf, observeRequests } from './platform/http/finished-requests.ts';
 import { addHealthRoutes } from './platform/http/health.ts';
 import { addJsonBodies } from './platform/http/json-body.ts';
+import { knowOperations } from './platform/http/known-operations.ts';
 import { rejectOtherMethods } from './platform/http/methods.ts';
 import { addOpenApi } from './platform/http/openapi.ts';
 import { newRequestId } from './platform/http/request-id.ts';
@@ -58,7 +59,11 @@ import { listingRoutes } from './store/listings/listing-routes.ts';
 import { listingSchemas } from './store/listings/listing-schemas.ts';
 import { orderRoutes } from './store/orders/order-routes.ts';
 import { orderSchemas } from './store/orders/order-schemas.ts';
-import { findOpenOrder } from './store/orders/orders.ts';
+import { findOpenOrder, findOrderedPets } from './store/orders/orders.ts';
+import { outcomeRoutes } from './store/outcomes/outcome-routes.ts';
+import { outcomeSchemas } from './store/outcomes/outcome-schemas.ts';
+import { holdRoutes } from './store/pets/hold-routes.ts';
+import { holdSchemas } from './store/pets/hold-schemas.ts';
 import { petRoutes } from './store/pets/pet-routes.ts';
 import { petSchemas } from './store/pets/pet-schemas.ts';
 import { openPhotoStore } from './store/photos/open-store.ts';
@@ -95,6 +100,8 @@ const serverOptions = {
 const sharedSchemas = [
   ErrorSchema,
   ...petSchemas,
+  ...holdSchemas,
+  ...outcomeSchemas,
   ...shelterSchemas,
   ...questionSchemas,
   ...profileSchemas,
@@ -135,7 +142,8 @@ export async function createApp(
     tracing,
     isOpen: () => db.reachable && changes.isTrusted && !draining,
   });
-  const admitPlain: Admit = ({ raw, ...request }) => admit(parts, { ...request, decided: fastPath.takeDecision(raw) });
+  const admitPlain: Admit = ({ raw, ...request }) =>
+    admit(parts, { ...request, decided: fastPath.takeDecision(raw), places: { rawHeaders: raw.rawHeaders, url: raw.url ?? '' } });
   const admitTraced: Admit = tracing ? (request) => tracing.within(admissionSpan, () => admitPlain(request)) : admitPlain;
   const admitCaller: Admit = rehearses
     ? async (request) => rehearse({ redis, redisKeys }, await admitTraced(request), request.raw.headers)
@@ -179,6 +187,7 @@ export async function createApp(
   if (observe) observeRequests(app, observe);
   if (tracing) describeRequests(app, tracing);
   if (requests) tallyRoutes(app, requests);
+  app.decorate('knownOperations', knowOperations(app));
   addErrorHandler(app);
   app.addHook('onSend', (_, reply, payload, done) => {
     if (draining) reply.header('connection', 'close');
@@ -198,7 +207,7 @@ export async function createApp(
   addSdkRoutes(app);
   addPhotoFiles(app, photoStore);
   await applicationPages(app, {
-    acts: pageActs(db, catalogue, (id) => eraseApplicant({ db, catalogue }, journal, id)),
+    acts: pageActs(db, catalogue, (id) => eraseApplicant({ db, catalogue }, journal, id, 'adopter')),
     tokens: pageTokens,
     admit: (address) => admitAddress(limiter, address),
     config,
@@ -217,8 +226,10 @@ export async function createApp(
       if (rehearses) api.addHook('onSend', (request, reply) => delayedResponses.delay(request, reply));
       addErrorHandler(api);
       const otherMethods = rejectOtherMethods(api);
-      petRoutes(api, { db, catalogue, adoptions: { findOpenOrder, settleApplications }, pages, clock, config });
+      petRoutes(api, { db, catalogue, adoptions: { findOpenOrder, findOrderedPets, settleApplications }, pages, clock, config });
+      holdRoutes(api, { db, catalogue, findOrderedPets, clock });
       shelterRoutes(api, { db, catalogue });
+      outcomeRoutes(api, { db, catalogue });
       questionRoutes(api, { db });
       profileRoutes(api, { db, catalogue, clock });
       listingRoutes(api, { db, pages: listingPages, clock, config });

@@ -39,6 +39,8 @@ export interface Dependencies extends OpenLog, AsyncDisposable {
   readonly changes: ChangeWatch;
   /** Writes and reads the links to adopters' pages. */
   readonly pageTokens: PageTokens;
+  /** Keys of other signatures are derived from it. */
+  readonly secret: Buffer;
   /** Undefined: no traces. */
   readonly tracing: Tracing | undefined;
 }
@@ -110,6 +112,7 @@ export async function openDependencies(config: Config, overrides: DependencyOver
       catalogue,
       changes: new ChangeWatch(db.ahead),
       pageTokens: new PageTokens(secret),
+      secret,
       tracing: opened?.tracing,
       [Symbol.asyncDispose]: close,
     };
@@ -124,6 +127,18 @@ async function openTraces(config: TracingConfig, log: FastifyBaseLogger): Promis
   const { openTracing } = await import('./platform/tracing/open-tracing.ts');
   return openTracing({ ...config, onError: (error) => log.warn({ err: error }, 'could not export traces') });
 }
+
+/** The limiter of a process that caches no pages. */
+export const openLimiter = ({ redis, redisKeys, clock, log, tracing }: Dependencies): Limiter =>
+  new Limiter({
+    link: redis,
+    redisKeys,
+    clock,
+    tracing,
+    versionOf: () => undefined,
+    look: async () => undefined,
+    onLocalDecision: () => log.debug('decided without Redis'),
+  });
 
 /** The caches and the limiter of one process. */
 export interface Caches {

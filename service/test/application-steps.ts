@@ -95,7 +95,7 @@ export async function submitUnconfirmed(
   email = `ada.${petId}@example.org`,
 ): Promise<Application> {
   const terms = { clientId: key.clientId, bounds: planBounds.free, mails: true };
-  const actor = { clientId: key.clientId, keyId: key.id, shelterId: null, scopes: defaultScopes };
+  const actor = { clientId: key.clientId, keyId: key.id, personId: null, shelterId: null, scopes: defaultScopes };
   const given = { petId: BigInt(petId), adopter: { name: 'Ada Lovelace', email } };
   return store.dependencies.db.transaction((tx) => submitApplication(tx, given, actor, terms));
 }

@@ -10,6 +10,9 @@ export interface ShelterBody {
   readonly phone: string | null;
   readonly website: string | null;
   readonly address: string | null;
+  readonly town: string | null;
+  readonly postcode: string | null;
+  readonly country: string | null;
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly timezone: string | null;

@@ -1,7 +1,9 @@
 // A store for one test file: its own database, and the API in this process, called over real HTTP.
+
 import type pg from 'pg';
 import { inject } from 'vitest';
 import { HttpClient, type Response } from '../../testkit/http.ts';
+import { testAuthor } from '../../testkit/test-author.ts';
 import { createApp } from '../src/app.ts';
 import { type Dependencies, openDependencies } from '../src/dependencies.ts';
 import { defaultScopes, type Scope } from '../src/domain/scopes.ts';
@@ -95,6 +97,7 @@ export class TestStore implements AsyncDisposable {
       shelterId: shelterId ?? null,
       expiresAt: expiresAt ?? null,
       environment: config.environment,
+      by: testAuthor,
     });
     return { key, id: record.id, clientId: record.clientId };
   }

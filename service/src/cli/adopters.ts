@@ -3,6 +3,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import type { Journal } from '../platform/journal/journal.ts';
 import { type ErasedByEmail, eraseByEmail, eraseOrderAndApplicant } from '../store/applications/applicants.ts';
+import { commandAuthor } from './command-author.ts';
 import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { getNamedOrder, petOf } from './named-orders.ts';
 import { parseId } from './option-values.ts';
@@ -49,7 +50,7 @@ async function eraseOrder({ db, journal }: ErasureParts, id: bigint, asked: Aske
   const question =
     applicationId === null ? 'Erase name and address?' : `Erase name and address, and the data of application ${applicationId}?`;
   await confirm(`The adopter of order ${id} for ${petOf(order)}: ${whose}`, question, asked);
-  const erased = await eraseOrderAndApplicant(db, journal, id);
+  const erased = await eraseOrderAndApplicant(db, journal, commandAuthor(), id);
   if (!erased) throw new UsageError(`There is no order ${id}.`);
   const kept = erased.keptApplicationId;
   // A script must notice that some data was not erased.
@@ -66,7 +67,7 @@ async function eraseOrder({ db, journal }: ErasureParts, id: bigint, asked: Aske
 
 async function eraseEmail({ db, journal }: ErasureParts, email: string, asked: Asked): Promise<Result> {
   await confirm(`${email} in every order and application that is not open`, "Erase the adopter's data?", asked);
-  const erased = await eraseByEmail(db, journal, email, batchSizeMax);
+  const erased = await eraseByEmail(db, journal, commandAuthor(), email, batchSizeMax);
   const { orders, responses, openOrders, openApplications, ...ofApplications } = erased;
   // A script must notice that some were not erased.
   if (openOrders.length + openApplications.length > 0) process.exitCode = 1;

@@ -6,6 +6,7 @@ import type { Journal } from '../platform/journal/journal.ts';
 import { findNamedApplicant, type NamedApplicant } from '../store/applications/applicant-queries.ts';
 import { eraseApplicant } from '../store/applications/applicants.ts';
 import { backups, countOf } from './adopters.ts';
+import { commandAuthor } from './command-author.ts';
 import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { named } from './names.ts';
 import { parseId } from './option-values.ts';
@@ -36,7 +37,7 @@ async function eraseOne(dependencies: Dependencies, journal: Journal, id: bigint
   }
   const whose = adopter ? `${adopter.name} <${adopter.email}>` : 'already erased';
   await confirm(`Application ${id} for ${named(pet, petId)}, ${status}: ${whose}`, questionOf(found), asked);
-  const { deleted, responses } = await eraseApplicant(dependencies, journal, id, 'staff');
+  const { deleted, responses } = await eraseApplicant(dependencies, journal, id, commandAuthor());
   const what = deleted > 0 ? `Deleted application ${id}, which was unconfirmed` : `Erased the adopter of application ${id} and its orders`;
   return {
     json: { id, erased: true, deleted: deleted > 0, answers: responses },

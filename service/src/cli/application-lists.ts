@@ -3,6 +3,7 @@ import { type ApplicationStatus, applicationActions, closedReasons, confirmedSta
 import type { ReadConfig } from '../platform/config.ts';
 import { findUndelivered } from '../store/applications/application-mail.ts';
 import { addNames, type NamedApplication, selectApplications } from '../store/applications/application-queries.ts';
+import { findBond } from './bonds.ts';
 import { addListAction } from './list-command.ts';
 import { clientOf, getNamedApplication, nextCommands, petOf, reader, withActions } from './named-applications.ts';
 import { named } from './names.ts';
@@ -47,16 +48,22 @@ export function addApplicationListCommands(applications: Command, config: ReadCo
   onStore(show, config, (id: bigint) => async ({ db }) => {
     const application = await getNamedApplication(db, id);
     const mailFailures = await findUndelivered(db, id);
-    return { json: { ...withActions(application), mailFailures }, text: () => showApplication(application, mailFailures) };
+    const bond = await findBond(db, application.petId);
+    return { json: { ...withActions(application), mailFailures }, text: () => showApplication(application, bond, mailFailures) };
   });
 }
 
-function showApplication(application: NamedApplication, mailFailures: ReadonlyArray<{ kind: string; code: string }>): void {
+function showApplication(
+  application: NamedApplication,
+  bond: string | undefined,
+  mailFailures: ReadonlyArray<{ kind: string; code: string }>,
+): void {
   const { adopter, status, createdAt, updatedAt, closedReason, answers } = application;
   printRecord({
     application: application.id,
     status,
     animal: petOf(application),
+    'bonded with': bond,
     shelter: named(application.shelter, application.shelterId),
     adopter: adopter ? `${adopter.name} <${adopter.email}>` : 'erased',
     phone: adopter?.phone,

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import type { Dependencies } from '../dependencies.ts';
+import { recordAudit } from '../partners/audit/audit.ts';
 import { findKey } from '../partners/clients/client-queries.ts';
 import { liftBan, listBans } from '../partners/rate-limit/bans.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { clientNamesOf } from './clients-by-name.ts';
+import { commandAuthor } from './command-author.ts';
 import { named } from './names.ts';
 import { parseId } from './option-values.ts';
 import { printTable, UsageError } from './output.ts';
@@ -20,7 +22,10 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
     const key = await findKey(db, id);
     if (!key) throw new UsageError(`There is no key ${id}.`);
     // No process has to be waited for: whether a key is banned is decided in Redis, by each request with a banned key.
-    const lifted = await redis.call((client) => liftBan(client, redisKeys, key, clock.now()));
+    const lifted = await db.transaction(async (tx) => {
+      await recordAudit(tx, commandAuthor(), 'ban.lifted', { targetId: id, shelterId: key.shelterId });
+      return redis.call((client) => liftBan(client, redisKeys, key, clock.now()));
+    });
     const text = lifted ? `The ban of key ${id} was lifted.` : `Key ${id} was not banned. Its strikes were reset.`;
     return { json: { id, lifted }, text };
   });

@@ -5,6 +5,7 @@ import { setPlan, setSuspended } from '../partners/clients/clients.ts';
 import { boundsOf, planNames, quotaOf } from '../partners/rate-limit/plans.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { getClientByName } from './clients-by-name.ts';
+import { commandAuthor } from './command-author.ts';
 import { type JournalOptions, openCommandJournal, reportMissingLine, withoutJournalOption } from './command-journal.ts';
 import { addLimitOptions, type LimitOptions, readLimits } from './limit-options.ts';
 import { addListAction, limitMax } from './list-command.ts';
@@ -44,7 +45,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
   onStore(setPlanCommand, config, (name: string, options: LimitOptions) => {
     const limits = readLimits(options);
     return async ({ db, redis, redisKeys }) => {
-      const client = await setPlan(db, name, limits);
+      const client = await setPlan(db, commandAuthor(), name, limits);
       await settleClientChange(redis, redisKeys, client.id);
       const json = withLimits(client);
       const { plan, perMinute, perDay, openOrders } = json;
@@ -73,7 +74,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       const journal = await openCommandJournal(dependencies, options);
       const { id } = await getClientByName(db, name);
       if (isSuspended) await confirm(`Every key and endpoint of ${named(name, id)}`, 'Suspend them?', options);
-      const { client, isJournaled } = await setSuspended(db, journal, name, isSuspended);
+      const { client, isJournaled } = await setSuspended(db, journal, commandAuthor(), name, isSuspended);
       await settleClientChange(redis, redisKeys, id);
       if (!isJournaled) reportMissingLine(dependencies.config);
       return {

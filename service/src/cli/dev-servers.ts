@@ -4,7 +4,7 @@ import path from 'node:path';
 /** What `npm run dev` writes while it runs. tools/dev.ts writes it in this form. */
 export interface DevServers {
   readonly pid: number;
-  readonly env: Readonly<Record<'DATABASE_URL' | 'REDIS_URL' | 'PORT', string>>;
+  readonly env: Readonly<Record<'DATABASE_URL' | 'REDIS_URL' | 'PORT' | 'HOMEWARD_PHOTOS' | 'HOMEWARD_CONSOLE_URL', string>>;
 }
 
 /** Relative to the root of the checkout. */
@@ -29,10 +29,12 @@ export function findDevServers(root: string, workingDirectory: string): DevServe
 }
 
 /** What the environment sets wins, directly or by a file. */
-export const withDevServers = (env: Readonly<Record<string, string | undefined>>, { env: servers }: DevServers) => ({
-  ...env,
-  ...Object.fromEntries(Object.entries(servers).filter(([name]) => !env[name] && !env[`${name}_FILE`])),
-});
+export const withDevServers = (env: Readonly<Record<string, string | undefined>>, { env: servers }: DevServers) => {
+  const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`]);
+  // The photos are those of its database.
+  const wins = (name: string) => isSet(name) || (name === 'HOMEWARD_PHOTOS' && isSet('DATABASE_URL'));
+  return { ...env, ...Object.fromEntries(Object.entries(servers).filter(([name]) => !wins(name))) };
+};
 
 function isPrivate(file: string): boolean {
   const found = lstatSync(file, { throwIfNoEntry: false });

@@ -20,7 +20,7 @@ export function addDoctorCommand(program: Command, read: ReadConfig): void {
   program
     .command('doctor')
     .description('check everything that a store needs, and say what to do; changes nothing')
-    .option('--url <url>', 'also check the public https: URL, its certificate and whether the API responds there')
+    .option('--url <url>', 'also check the public https: URL and that of the console, their certificates, and what responds there')
     .option('--watch', 'check again and again, until Ctrl-C')
     .option('--json', 'print one JSON object; with --watch, one a line')
     .addHelpText('after', '\nExit status: 0 all is well, 1 something is broken, 3 there are only warnings, 2 the configuration is wrong.')

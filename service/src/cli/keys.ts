@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../changes/webhooks/endpoint-keys.ts';
-import { defaultScopes, isScope, type Scope, scopes, scopesOfBoundKeys, scopeTable } from '../domain/scopes.ts';
+import { defaultScopes, hasOne, isScope, type Scope, scopes, scopesOfBoundKeys, scopesThat, scopeTable } from '../domain/scopes.ts';
 import { settleClientChange } from '../partners/clients/client-epochs.ts';
 import { findClient, findKey, listKeys } from '../partners/clients/client-queries.ts';
 import { createKey, type MintedKey } from '../partners/clients/clients.ts';
@@ -11,6 +11,7 @@ import type { Config, ReadConfig } from '../platform/config.ts';
 import { isOutcomeUnknown } from '../platform/db/connection-faults.ts';
 import type { Db } from '../platform/db/handles.ts';
 import { getClientByName } from './clients-by-name.ts';
+import { commandAuthor } from './command-author.ts';
 import { type JournalOptions, openCommandJournal, reportMissingLine, withoutJournalOption } from './command-journal.ts';
 import { describeState, withStates } from './key-states.ts';
 import { addLimitOptions, type LimitOptions, readLimitsIfGiven } from './limit-options.ts';
@@ -19,6 +20,8 @@ import { named } from './names.ts';
 import { choiceOption, parseDuration, parseId } from './option-values.ts';
 import { type Asked, confirm, printProblem, timeText, UsageError } from './output.ts';
 import { onStore, type Result, yesOption } from './store-command.ts';
+
+const scopeWidth = Math.max(...scopes.map((scope) => scope.length)) + 2;
 
 interface CreateOptions extends Partial<LimitOptions> {
   readonly client: string;
@@ -45,7 +48,10 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       parseId,
     )
     .option('--expires <duration>', 'how long the key is valid: 90d, 12h, 30m', parseDuration)
-    .addHelpText('after', ['', 'Scopes:', ...scopes.map((scope) => `  ${scope.padEnd(16)}${scopeTable[scope].meaning}`)].join('\n'));
+    .addHelpText(
+      'after',
+      ['', 'Scopes:', ...scopes.map((scope) => `  ${scope.padEnd(scopeWidth)}${scopeTable[scope].meaning}`)].join('\n'),
+    );
   onStore(create, config, (options: CreateOptions) => {
     const limits = readLimitsIfGiven(options);
     const { client, scopes: requested = defaultScopes, shelter: shelterId = null, expires: lifeSeconds } = options;
@@ -55,13 +61,13 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       // For PostgreSQL's clock, by which keys expire.
       if (lifeSeconds) await db.startProbing();
       const expiresAt = lifeSeconds ? new Date(clock.now() + lifeSeconds * 1_000) : null;
-      const input = { client, limits, scopes: requested, shelterId, expiresAt, environment: settings.environment };
+      const input = { client, limits, scopes: requested, shelterId, expiresAt, environment: settings.environment, by: commandAuthor() };
       const minted = await createKey(db, input).catch((error: unknown) => {
         const look = `homeward keys list --client ${quoted(client)}`;
         if (isOutcomeUnknown(error)) printProblem(`Look with: ${look}. If there is a new key, revoke it: nobody has seen it.`);
         throw error;
       });
-      return mintedResult(minted, settings);
+      return mintedResult(minted, settings, { notes: await whereAnimalsAppear(db, minted) });
     };
   });
 
@@ -112,7 +118,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       const journal = await openCommandJournal(dependencies, options);
       if (overlapSeconds === 0) await confirmForKey(db, id, 'Replace it? It stops working at once.', options);
       const { environment } = settings;
-      const { handedOver, ...minted } = await rotateKeyAndWebhooks(db, journal, id, { overlapSeconds, environment });
+      const { handedOver, ...minted } = await rotateKeyAndWebhooks(db, journal, commandAuthor(), id, { overlapSeconds, environment });
       await settleClientChange(redis, redisKeys, minted.record.clientId);
       const endpoints = `Its endpoints now belong to key ${minted.record.id}: ${handedOver.join(', ')}. If key ${id} was leaked, check their URLs: homeward webhooks list.`;
       const notes = [`Key ${id} works for another ${options.overlap}.`, ...(handedOver.length > 0 ? [endpoints] : [])];
@@ -134,7 +140,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       const { db, redis, redisKeys } = dependencies;
       const journal = await openCommandJournal(dependencies, options);
       await confirmForKey(db, id, 'Revoke it?', options);
-      const revoked = await revokeKeyAndWebhooks(db, journal, id, onRevocation);
+      const revoked = await revokeKeyAndWebhooks(db, journal, commandAuthor(), id, onRevocation);
       await settleClientChange(redis, redisKeys, revoked.clientId);
       const { hint: _, isJournaled, ...printed } = revoked;
       if (!isJournaled) reportMissingLine(dependencies.config);
@@ -184,6 +190,19 @@ function readScopes(text: string): readonly Scope[] {
     if (!isScope(scope)) throw new UsageError(`There is no scope "${scope}"; choose from ${scopes.join(', ')}.`);
     return scope;
   });
+}
+
+/** Where several shelters exist, a key without one adds animals that are shown with the contact of the first. */
+async function whereAnimalsAppear(db: Db, { record: { shelterId, scopes: held } }: MintedKey): Promise<readonly string[]> {
+  if (shelterId !== null || !hasOne(held, scopesThat('describePets', 'own client'))) return [];
+  // Loaded here: most commands about keys don't need it.
+  const { selectShelters } = await import('../store/shelters/shelter-queries.ts');
+  const [first, another] = await selectShelters(db, { afterId: undefined, limit: 2 });
+  if (!first || !another) return [];
+  return [
+    `This key has no shelter: animals that it adds appear in ${named(first.name, first.id)}, with that shelter's contact, until staff place them with PUT /v1/pets/{petId}/shelter.`,
+    "For those of another shelter, create a key with --shelter; 'homeward shelters list' lists all.",
+  ];
 }
 
 function mintedResult(

@@ -1,4 +1,5 @@
 import { type MailOutcome, MailSender, mailSenders } from '../changes/mail/mail-sender.ts';
+import { peopleMailKinds, readingPeopleMail } from '../changes/mail/people-mail.ts';
 import { ServerPause } from '../changes/mail/server-pause.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { MailConfig } from '../platform/config.ts';
@@ -15,9 +16,11 @@ export async function openMailSenders(
   const { secret } = await getDeployment(db);
   const { smtp, from, publicUrl, language } = mail;
   const links = linksOf(publicUrl, pageTokens);
-  const read = applicationMailReader({ links, language, applicationExpiryDays: config.applicationExpiryDays });
+  const ofApplications = applicationMailReader({ links, language, applicationExpiryDays: config.applicationExpiryDays });
+  const read = readingPeopleMail(db, { consoleUrl: config.consoleUrl, language }, ofApplications);
+  const kinds = { ...applicationMailKinds, ...peopleMailKinds };
   const pause = new ServerPause();
-  const parts = { db, server: smtp, from, language, kinds: applicationMailKinds, read, secret, pause, signal, onOutcome };
+  const parts = { db, server: smtp, from, language, kinds, read, secret, pause, signal, onOutcome };
   return Array.from({ length: mailSenders }, () => new MailSender(parts));
 }
 

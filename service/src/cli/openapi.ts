@@ -28,6 +28,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         catalogue: new Catalogue(db, redis, redisKeys),
         changes: new ChangeWatch(db),
         pageTokens: new PageTokens(Buffer.alloc(0)),
+        secret: Buffer.alloc(0),
         tracing: undefined,
         [Symbol.asyncDispose]: async () => {},
       });

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type OrderStatus, orderStatuses } from '../domain/order-states.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { type NamedOrder, selectNamedOrders } from '../store/orders/order-queries.ts';
+import { findBond } from './bonds.ts';
 import { addListAction } from './list-command.ts';
 import { clientOf, getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
 import { choiceOption, parseId } from './option-values.ts';
@@ -37,16 +38,18 @@ export function addOrderListCommands(orders: Command, config: ReadConfig): void 
     .argument('<id>', 'the order', parseId);
   onStore(show, config, (id: bigint) => async ({ db }) => {
     const order = await getNamedOrder(db, id);
-    return { json: withActions(order), text: () => showOrder(order) };
+    const bond = await findBond(db, order.petId);
+    return { json: withActions(order), text: () => showOrder(order, bond) };
   });
 }
 
-function showOrder(order: NamedOrder): void {
+function showOrder(order: NamedOrder, bond: string | undefined): void {
   const { adopter, status, createdAt, updatedAt, expiresAt } = order;
   printRecord({
     order: order.id,
     status,
     animal: petOf(order),
+    'bonded with': bond,
     adopter: adopter ? `${adopter.name} <${adopter.email}>` : 'erased',
     client: clientOf(order),
     application: order.applicationId,

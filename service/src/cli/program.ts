@@ -13,11 +13,14 @@ type AddCommands = (program: Command, config: ReadConfig, env: Environment) => v
 /** What adds each command, in the order of the help. Only what is needed is imported: most commands start in half the time. */
 const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   serve: async () => (await import('./serve.ts')).addServeCommand,
+  console: async () => (await import('./console.ts')).addConsoleCommand,
   worker: async () => (await import('./worker.ts')).addWorkerCommand,
   images: async () => (await import('./images.ts')).addImagesCommand,
   migrate: async () => (await import('./migrate.ts')).addMigrateCommand,
   keys: async () => (await import('./keys.ts')).addKeyCommands,
   clients: async () => (await import('./clients.ts')).addClientCommands,
+  people: async () => (await import('./people.ts')).addPeopleCommands,
+  audit: async () => (await import('./audit.ts')).addAuditCommands,
   usage: async () => (await import('./usage.ts')).addUsageCommand,
   deprecations: async () => (await import('./deprecations.ts')).addDeprecationsCommand,
   bans: async () => (await import('./bans.ts')).addBanCommands,
@@ -40,7 +43,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
 const termWidth = Math.max(...Object.keys(variables).map((name) => name.length));
 const exitCodes = 'Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.';
 
-/** The `homeward` command. Commands that end, unlike `serve`, `worker` and `images`, use `devServers` for what the environment does not set. */
+/** The `homeward` command. Commands that end, unlike `serve`, `console`, `worker` and `images`, use `devServers` for what the environment does not set. */
 export async function runProgram(args: readonly string[], env: Environment, devServers?: DevServers): Promise<void> {
   let used: Config | undefined;
   const [first = ''] = args;
@@ -86,7 +89,7 @@ export async function buildProgram(env: Environment, { only, devServers, onConfi
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error:/, (word) => styled('red', word, process.stderr))),
     });
-  const configs: Readonly<Record<string, ReadConfig>> = { serve: config, worker: config, openapi: documentConfig };
+  const configs: Readonly<Record<string, ReadConfig>> = { serve: config, console: config, worker: config, openapi: documentConfig };
   const needed = Object.entries(commands).filter(([name]) => only === undefined || name === only);
   const added = await Promise.all(needed.map(async ([name, load]) => ({ add: await load(), config: configs[name] ?? quietConfig })));
   for (const { add, config: read } of added) add(program, read, env);

@@ -10,6 +10,9 @@ export function drawBar(done: number, of: number): void {
 /** Shows a count, for work whose total is unknown. */
 export const drawCount = (done: number): void => draw(`${done} …`);
 
+/** Shows what is waited for. */
+export const drawText = (text: string): void => draw(text);
+
 export const endProgress = (): void => draw('');
 
 function draw(text: string): void {

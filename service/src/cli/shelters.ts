@@ -13,6 +13,7 @@ import {
 } from '../store/shelters/shelter-schemas.ts';
 import { changeShelter, createShelter } from '../store/shelters/shelters.ts';
 import { checkBySchema } from './checked-options.ts';
+import { commandAuthor } from './command-author.ts';
 import { addListAction } from './list-command.ts';
 import { named } from './names.ts';
 import { choiceOption, parseId } from './option-values.ts';
@@ -35,7 +36,7 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
   onStore(create, config, (options: ValueOptions) => {
     const input = readValues(NewShelterSchema, options) as NewShelter;
     return async ({ db }) => {
-      const created = await db.transaction((tx) => createShelter(tx, input));
+      const created = await db.transaction((tx) => createShelter(tx, commandAuthor(), input));
       const text = [
         `Created ${named(created.name, created.id)}.`,
         `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes ${[...defaultScopes, ...scopesOfBoundKeys].join()}`,
@@ -54,7 +55,7 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
   onStore(update, config, (id: bigint, options: ValueOptions) => {
     const changes = readValues(ShelterChangesSchema, options) as ShelterChanges;
     return async ({ catalogue }) => {
-      const changed = await changeShelter(catalogue, id, changes, { key: theService, expect: () => {} });
+      const changed = await changeShelter(catalogue, id, changes, { key: theService, by: commandAuthor(), expect: () => {} });
       return { json: changed, text: `Updated ${named(changed.name, changed.id)}.` };
     };
   });
@@ -69,6 +70,9 @@ const addValueOptions = (command: Command): Command =>
     .option('--phone <number>', 'its public telephone number')
     .option('--website <url>', 'its website')
     .option('--address <text>', 'where visitors find it')
+    .option('--town <name>', 'the town that it is in or next to, for searches')
+    .option('--postcode <code>', 'its postcode, for searches')
+    .option('--country <code>', 'its country, such as AT')
     .option('--latitude <degrees>', 'degrees north, with --longitude')
     .option('--longitude <degrees>', 'degrees east, with --latitude')
     .option('--timezone <name>', 'its time zone, such as Europe/Vienna')

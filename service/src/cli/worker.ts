@@ -10,6 +10,7 @@ import { sweepMail } from '../changes/mail/mail-queue.ts';
 import { rotateAttemptPartitions, sweepDeliveries } from '../changes/webhooks/deliveries.ts';
 import { disableWebhooksOfEndedKeys } from '../changes/webhooks/endpoint-keys.ts';
 import { listFailing } from '../changes/webhooks/webhooks.ts';
+import { deleteOldFormResults } from '../console/forms/form-result-queries.ts';
 import { openDependencies } from '../dependencies.ts';
 import { BackupWatch } from '../operations/telemetry/backup-watch.ts';
 import { CertificateWatch } from '../operations/telemetry/certificate-watch.ts';
@@ -18,7 +19,9 @@ import { JobTally } from '../operations/telemetry/job-tally.ts';
 import { MailTally } from '../operations/telemetry/mail-tally.ts';
 import { PhotoWatch } from '../operations/telemetry/photo-watch.ts';
 import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../operations/telemetry/worker-metrics.ts';
+import { rotateAuditPartitions } from '../partners/audit/audit.ts';
 import { deleteOldResponses } from '../partners/idempotency/idempotency-queries.ts';
+import { sweepPeople } from '../partners/people/people-sweep.ts';
 import { rotateUsagePartitions } from '../partners/usage/usage.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { openJournal } from '../platform/journal/journal.ts';
@@ -26,9 +29,12 @@ import { eraseCompletedWith, eraseOldApplicants } from '../store/applications/ap
 import { remindShelters } from '../store/applications/application-mail.ts';
 import { closeUnanswered, deleteUnconfirmedApplications, settleLeftApplications } from '../store/applications/settling.ts';
 import { makeHistoryPartitions } from '../store/history/history.ts';
+import { refillListings } from '../store/listings/refill-queries.ts';
 import { countWords } from '../store/listings/words.ts';
 import { eraseOldAdopters } from '../store/orders/adopters.ts';
-import { expireDueOrders } from '../store/orders/orders.ts';
+import { expireDueOrders, findOrderedPets } from '../store/orders/orders.ts';
+import { endUndoableOutcomes } from '../store/outcomes/outcomes.ts';
+import { endOverHolds } from '../store/pets/holds.ts';
 import { openPhotoStore } from '../store/photos/open-store.ts';
 import { countPictures, processPhoto } from '../store/photos/photo-processing.ts';
 import { scanFiles } from '../store/photos/photo-scan.ts';
@@ -43,7 +49,7 @@ import { journalRecorder } from './worker-journal.ts';
 const deliverJob = 'deliver-webhooks';
 const scanJob = 'scan-photo-files';
 const batchSizeMax = 100;
-/** Short, so that an animal is available within a second after its order expired. A poll costs one index probe. */
+/** Short, so that an animal is available within a second after its order expired or its hold ended. A poll costs one index probe. */
 const expiryIntervalMs = 250;
 const publishIntervalMs = 50;
 const publishSizeMax = 500;
@@ -62,6 +68,8 @@ const photoWatchIntervalMs = 15_000;
 const photoScanIntervalMs = 3_600_000;
 /** Short, so that a search knows a new word within a second. A poll reads two rows. */
 const wordsIntervalMs = 250;
+/** Only after an upgrade there is something to do. A poll reads one row. */
+const refillIntervalMs = 15_000;
 /** Of each sender. A poll costs one index probe. */
 const mailIntervalMs = 1_000;
 const remindIntervalMs = 3_600_000;
@@ -76,7 +84,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
     .command('worker')
     .description(
-      'expire orders that were not approved in time, publish events, send webhooks, process photos, count the words of searches, send mail, erase adopters after the retention period, and delete old records; run one or more',
+      'expire orders that were not approved in time, end holds of animals, publish events, send webhooks, process photos, count the words of searches, send mail, erase adopters after the retention period, and delete old records; run one or more',
     )
     .action(() => work(config()));
 }
@@ -191,8 +199,10 @@ async function work(config: Config): Promise<void> {
   const mailers = config.mail ? await openMailSenders(dependencies, config.mail, { signal, onOutcome: mail.onOutcome }) : [];
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
+    runJob('end-holds', expiryIntervalMs, () => endOverHolds(db, catalogue, findOrderedPets, batchSizeMax)),
     runJob('settle-applications', expiryIntervalMs, () => settleLeftApplications(db, batchSizeMax)),
     runJob('close-unanswered-applications', sweepIntervalMs, () => closeUnanswered(db, config.applicationExpiryDays, batchSizeMax)),
+    runJob('end-undoable-outcomes', sweepIntervalMs, () => endUndoableOutcomes(db, batchSizeMax)),
     runJob('delete-unconfirmed-applications', sweepIntervalMs, () => deleteUnconfirmedApplications(db, sweepSizeMax)),
     // Logged at debug level: up to twenty times a second.
     runJob('publish-events', publishIntervalMs, () => publisher.publish(), 'debug'),
@@ -201,12 +211,14 @@ async function work(config: Config): Promise<void> {
     runJob('rotate-attempt-partitions', partitionIntervalMs, () => rotateAttemptPartitions(db)),
     runJob('rotate-usage-partitions', partitionIntervalMs, () => rotateUsagePartitions(db)),
     runJob('make-history-partitions', partitionIntervalMs, () => makeHistoryPartitions(db)),
+    runJob('rotate-audit-partitions', partitionIntervalMs, () => rotateAuditPartitions(db, config.auditRetentionDays)),
     deliverer.run(stopping.signal),
     runJob('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     runJob('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
     runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax, eraseCompletedWith(journal))),
     runJob('erase-applicants', sweepIntervalMs, () => eraseOldApplicants(db, journal, config.adopterRetentionDays, batchSizeMax)),
     runJob('count-words', wordsIntervalMs, countNextWords, 'debug'),
+    runJob('refill-listings', refillIntervalMs, () => refillListings(db), 'debug'),
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
     photos && runJob('look-for-photos', photoWatchIntervalMs, () => photoWatch.look()),
@@ -217,6 +229,8 @@ async function work(config: Config): Promise<void> {
     ...mailers.map((mailer) => runJob('send-mail', mailIntervalMs, () => mailer.sendNext(), 'debug').finally(() => mailer.close())),
     config.mail && runJob('remind-shelters', remindIntervalMs, () => remindShelters(db)),
     runJob('sweep-mail', sweepIntervalMs, () => sweepMail(db, sweepSizeMax)),
+    runJob('sweep-form-results', sweepIntervalMs, () => deleteOldFormResults(db, sweepSizeMax)),
+    runJob('sweep-people', sweepIntervalMs, () => sweepPeople(db, sweepSizeMax)),
     runJob('look-at-disks', diskIntervalMs, () => disks.look()),
     runJob('record-journal', sweepIntervalMs, journalRecorder({ db, config, log })),
     ...(config.metricsPort === undefined

@@ -1,4 +1,5 @@
 import { type ConfirmedStatus, confirmedStatuses, eventOf } from './application-states.ts';
+import { holdChanges } from './holds.ts';
 import { type OrderStatus, orderActions, orderStates, orderStatuses, placing } from './order-states.ts';
 import { hasOne, type Scope, scopesThat } from './scopes.ts';
 
@@ -9,10 +10,12 @@ import { hasOne, type Scope, scopesThat } from './scopes.ts';
 const aboutPet = { audience: 'public', data: 'pet', keepsListsValid: false } as const;
 
 const petEvents = {
-  'pet.created': { meaning: 'An animal was added.', ...aboutPet },
+  'pet.created': { meaning: 'An animal was added, or is listed again after it had been removed.', ...aboutPet },
   'pet.updated': { meaning: 'The name or category of an animal was changed.', ...aboutPet },
   'pet.moved': { meaning: 'An animal was moved to another shelter.', ...aboutPet },
   'pet.status_changed': { meaning: 'An animal became available, pending or sold.', ...aboutPet },
+  [holdChanges.begin.event]: { meaning: holdChanges.begin.meaning, ...aboutPet },
+  [holdChanges.end.event]: { meaning: holdChanges.end.meaning, ...aboutPet },
   'pet.removed': { meaning: 'An animal was removed and is no longer listed.', ...aboutPet },
   'pet.profile_changed': { meaning: 'The profile of an animal was changed.', ...aboutPet },
   'pet.photos_changed': { meaning: 'A photo of an animal became ready, was described or moved, or was removed.', ...aboutPet },

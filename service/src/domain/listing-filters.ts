@@ -1,3 +1,5 @@
+import { type ShownHold, shownHolds } from './holds.ts';
+import { breedSpellings, colorSpellings, type Spellings } from './label-spellings.ts';
 import { type PetStatus, petStatuses } from './pet-statuses.ts';
 import { ageBands, coats, companions, knownSexes, sizes } from './profile-values.ts';
 
@@ -5,6 +7,7 @@ export const withinKmDefault = 100;
 const withinKmMax = 500;
 const idsMax = 100;
 const wordsLengthMax = 100;
+const colorsMax = 3;
 
 /**
  * The filters of a search for animals, in the order of the documentation and of links. The parameters of the request, the conditions
@@ -20,6 +23,17 @@ export const listingFilters = {
     // Every order changes it, and should not change the document.
     term: undefined,
     about: 'Only animals with this status. Without it, those of every status.',
+  },
+  hold: {
+    kind: 'hold',
+    values: shownHolds,
+    of: 'animal',
+    // Any may be held: it is no status of its own.
+    footprint: 'everyAnimal',
+    column: 'id',
+    // It ends at its time, without a change of the document.
+    term: undefined,
+    about: 'Only animals that are held for this reason. They are all pending.',
   },
   categoryId: {
     kind: 'id',
@@ -47,17 +61,49 @@ export const listingFilters = {
     footprint: 'everyAnimal',
     term: undefined,
     about:
-      'Words of the name, the breeds, the tags or the description, all of which the animal must have. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.',
+      'What people type: phrases such as small dog, puppy, good with cats or in Vienna become filters, and the other words must be in the name, the breeds, the colors, the tags or the description. `Content-Location` says what was understood. Words in quotes are searched as words. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.',
     example: 'shy labrador',
   },
-  breed: {
-    kind: 'breed',
+  name: {
+    kind: 'name',
     lengthMax: wordsLengthMax,
+    of: 'animal',
+    footprint: 'everyAnimal',
+    term: undefined,
+    about: 'Words of the name, all of which it must have. Accents and case do not matter.',
+    example: 'biscuit',
+  },
+  orNamed: {
+    kind: 'orNamed',
+    lengthMax: wordsLengthMax,
+    of: 'animal',
+    footprint: 'everyAnimal',
+    term: undefined,
+    about: 'By relevance, animals with exactly this name come first, also those that are not what the name means as words of `q`.',
+    example: 'ginger',
+  },
+  breed: {
+    kind: 'label',
+    lengthMax: wordsLengthMax,
+    spellings: breedSpellings,
     of: 'profile',
     column: 'breeds',
-    term: 'breed',
-    about: 'Only animals of this breed. Accents and case do not matter.',
+    // The words themselves.
+    term: undefined,
+    about:
+      'Only animals of a breed with these words: retriever also finds a Golden Retriever. Accents, case and usual spellings do not matter.',
     example: 'Labrador Retriever',
+  },
+  color: {
+    kind: 'labels',
+    countMax: colorsMax,
+    lengthMax: wordsLengthMax,
+    spellings: colorSpellings,
+    of: 'profile',
+    column: 'colors',
+    term: undefined,
+    about: 'Only animals with a color with these words: brown also finds light brown. Repeat it to ask for several.',
+    example: 'black',
   },
   age: {
     kind: 'age',
@@ -85,6 +131,22 @@ export const listingFilters = {
     term: 'with',
     about: 'Only animals that are known to get along with them. Repeat it to ask for several.',
   },
+  town: {
+    kind: 'address',
+    lengthMax: wordsLengthMax,
+    of: 'shelter',
+    term: undefined,
+    about: 'Only animals of shelters in this town. Accents and case do not matter.',
+    example: 'Vienna',
+  },
+  postcode: {
+    kind: 'address',
+    lengthMax: wordsLengthMax,
+    of: 'shelter',
+    term: undefined,
+    about: 'Only animals of shelters with this postcode. Case and spaces do not matter.',
+    example: '1020',
+  },
   near: {
     kind: 'place',
     of: 'shelter',
@@ -101,12 +163,12 @@ export const listingFilters = {
   },
 } as const satisfies Readonly<Record<string, FilterRow>>;
 
-export type FilterRow = { readonly about: string } & Subject & Comparison;
+export type FilterRow = { readonly about: string } & ((Subject & Comparison) | LabelRow);
 
 /**
  * What a filter asks about.
- * - `profile`: only animals that have a profile can match, so the index of words has a term for it. A change of a profile invalidates
- *   the pages that show the animal, and those whose terms it has or had.
+ * - `profile`: only animals that have a profile can match, so the index of words has a term for it; for labels their own words are. A
+ *   change of a profile invalidates the pages that show the animal, and those whose terms it has or had.
  * - `shelter`: a change of a shelter invalidates the pages that show it, and all that ask for a place if it has another one.
  * - `animal`: a change of an animal invalidates the pages with its values, before or after, in this part of their footprint.
  *
@@ -133,28 +195,46 @@ type ColumnComparison = { readonly column: string } & (
   | { readonly kind: 'id' }
   /** May be repeated: the animal must have one of them. */
   | { readonly kind: 'ids'; readonly countMax: number; readonly term: undefined }
+  /** Looks for a hold of the animal with this id. */
+  | { readonly kind: 'hold'; readonly values: readonly ShownHold[]; readonly term: undefined }
   /** Compares dates of birth. */
   | { readonly kind: 'age'; readonly values: typeof ageBands }
-  /** Compares breeds without accents and case. */
-  | { readonly kind: 'breed'; readonly lengthMax: number; readonly example: string }
 );
 
-/** One filter each, with its own part of a search: the words of the document, and the shelters near a place. */
+/** Finds words in the texts of a column that has an array of them, without accents and case. The document has the same words. */
+type LabelRow = {
+  readonly of: 'profile';
+  readonly term: undefined;
+  readonly column: string;
+  readonly lengthMax: number;
+  /** The usual spellings of what is meant. */
+  readonly spellings: Spellings;
+  readonly example: string;
+} & (
+  | { readonly kind: 'label' }
+  /** May be repeated: the animal must have all of them. */
+  | { readonly kind: 'labels'; readonly countMax: number }
+);
+
+/** Each with its own part of a search: the words of the document, and the shelters in or near a place. */
 type OtherComparison =
-  | { readonly kind: 'words'; readonly lengthMax: number; readonly example: string }
+  | { readonly kind: 'words' | 'name' | 'orNamed'; readonly lengthMax: number; readonly example: string }
+  /** Of the shelter: its column has the name of the filter. */
+  | { readonly kind: 'address'; readonly lengthMax: number; readonly example: string }
   | { readonly kind: 'place'; readonly example: string }
   | { readonly kind: 'radius'; readonly max: number };
 
 export type FilterKind = FilterRow['kind'];
 export type ColumnKind = ColumnFilterRow['kind'];
-export type TermKind = Exclude<ColumnKind, 'ids'>;
-export type ColumnFilterRow = FilterRow & ColumnComparison;
+export type TermKind = Exclude<ColumnKind, 'ids' | 'hold'>;
+export type ColumnFilterRow = FilterRow & (ColumnComparison | LabelRow);
 export type FilterRowOf<Kind extends FilterKind> = Extract<FilterRow, { readonly kind: Kind }>;
 
 type Filters = typeof listingFilters;
 export type FilterName = keyof Filters;
 type NamesOf<Part> = { [Name in FilterName]: Filters[Name] extends Part ? Name : never }[FilterName];
 export type ColumnFilterName = NamesOf<{ readonly column: string }>;
+export type AddressFilterName = NamesOf<{ readonly kind: 'address' }>;
 export type AnimalFilterName = NamesOf<{ readonly of: 'animal' }>;
 export const filterRows = Object.entries(listingFilters) as ReadonlyArray<readonly [name: FilterName, row: FilterRow]>;
 
@@ -162,19 +242,23 @@ export const filterRows = Object.entries(listingFilters) as ReadonlyArray<readon
 export type FilterValues = { readonly [Name in FilterName]?: FilterValue<Filters[Name]> | undefined };
 
 export type FilterValue<Row extends FilterRow> = Row extends {
-  readonly kind: 'choice' | 'age';
+  readonly kind: 'choice' | 'age' | 'hold';
   readonly values: ReadonlyArray<infer Value>;
 }
   ? Value
   : Row extends { readonly kind: 'choices'; readonly values: ReadonlyArray<infer Value> }
     ? Value[]
-    : OtherValues[Exclude<FilterKind, 'choice' | 'choices' | 'age'> & Row['kind']];
+    : OtherValues[Exclude<FilterKind, 'choice' | 'choices' | 'age' | 'hold'> & Row['kind']];
 
 interface OtherValues {
   readonly id: bigint;
   readonly ids: bigint[];
-  readonly breed: string;
+  readonly label: string;
+  readonly labels: string[];
   readonly words: string;
+  readonly name: string;
+  readonly orNamed: string;
+  readonly address: string;
   readonly place: string;
   readonly radius: number;
 }

@@ -6,8 +6,9 @@ const table = {
   'pets:read': { givenTo: 'every key', meaning: 'Read animals, listings, shelters, categories and events.', permits: {} },
   'pets:write': {
     givenTo: 'every key',
-    meaning: 'Add animals. If the key is bound to a shelter: write the profiles and photos of its animals.',
-    permits: { describePets: 'own shelter' },
+    meaning:
+      'Add animals. If the key is bound to a shelter: write the profiles and photos of its animals. If not: describe, rename and remove what its client has added, until staff place it in a shelter.',
+    permits: { editPets: 'own client', describePets: ['own shelter', 'own client'] },
   },
   'orders:read': {
     givenTo: 'every key',
@@ -30,6 +31,7 @@ const table = {
     meaning: 'Change all animals, describe them and decide on all orders and applications; manage shelters and categories.',
     permits: {
       changePets: 'any shelter',
+      editPets: 'any shelter',
       describePets: 'any shelter',
       seeOrders: 'any shelter',
       manageOrders: 'any shelter',
@@ -42,6 +44,7 @@ const table = {
     meaning: 'Change the shelter that the key is bound to and its animals, describe them and decide on their orders and applications.',
     permits: {
       changePets: 'own shelter',
+      editPets: 'own shelter',
       describePets: 'own shelter',
       seeOrders: 'own shelter',
       manageOrders: 'own shelter',
@@ -64,9 +67,12 @@ export interface ScopeRow {
 }
 
 interface Permits {
+  /** Whatever staff may do with them, such as to set their status. */
   readonly changePets?: ShelterReach;
+  /** To change their names and categories, and to remove them. */
+  readonly editPets?: ShelterReach | 'own client';
   /** To write their profiles and photos. */
-  readonly describePets?: ShelterReach;
+  readonly describePets?: ShelterReach | ReadonlyArray<ShelterReach | 'own client'>;
   readonly seeOrders?: ShelterReach | 'own client';
   /** To decide on them as staff. */
   readonly manageOrders?: ShelterReach;
@@ -78,6 +84,8 @@ export type Permission = keyof Permits;
 
 /** With animals of any shelter and their orders, or with those of the shelter that the key is bound to. */
 type ShelterReach = 'any shelter' | 'own shelter';
+/** Of an animal, that is the one that has added it without a shelter, until staff place it in one. */
+type Reach = ShelterReach | 'own client';
 
 export type Scope = keyof typeof table;
 
@@ -92,8 +100,11 @@ export const scopesOfBoundKeys = scopesWhere(({ needsShelter }) => needsShelter 
 const unlimitedScopes = scopesWhere(({ isUnlimited }) => isUnlimited === true);
 
 /** The scopes that permit something, with any reach or with this one. A key needs one of them. */
-export const scopesThat = (permission: Permission, reach?: ShelterReach): readonly Scope[] =>
-  scopesWhere(({ permits }) => permits[permission] !== undefined && (reach === undefined || permits[permission] === reach));
+export const scopesThat = (permission: Permission, reach?: Reach): readonly Scope[] =>
+  scopesWhere(({ permits }) => {
+    const reaches: readonly Reach[] = [permits[permission] ?? []].flat();
+    return reach === undefined ? reaches.length > 0 : reaches.includes(reach);
+  });
 
 /** Whether a key has one of these scopes. A key may also have scopes that this release doesn't know. */
 export const hasOne = (held: readonly Scope[], accepted: readonly Scope[]): boolean => accepted.some((scope) => held.includes(scope));

@@ -4,7 +4,7 @@ import { hasOne, type Permission, scopesThat } from './scopes.ts';
 /** Some orders: all, or those of a client and those for animals of a shelter. Null: of none. */
 export type Visibility = 'all' | { readonly clientId: bigint | null; readonly shelterId: bigint | null };
 
-type Reader = Omit<Actor, 'keyId'>;
+type Reader = Omit<Actor, 'keyId' | 'personId'>;
 
 /** Which orders a key may see. Those of its client are always among them: each operation also needs a scope. */
 export const visibilityOf = (reader: Reader): Visibility => reachOf(reader, 'seeOrders', reader.clientId);

@@ -39,6 +39,10 @@ export const variables = {
     fallback: '',
     help: 'days after which the adopter of a completed or returned order is erased; never unless set',
   },
+  HOMEWARD_AUDIT_RETENTION: {
+    fallback: '1095',
+    help: 'days after which rows of the audit are deleted, whole months at a time; 365 at least',
+  },
   HOMEWARD_JOURNAL: {
     fallback: '',
     help: 'file to which each erasure, revocation, rotation and suspension is also appended, for homeward restore-check; or a directory that the hosts share, with a slash at the end, which gets a file for each host',
@@ -90,6 +94,22 @@ export const variables = {
   HOMEWARD_SMTP_URL_FILE: { fallback: '', help: 'file that contains HOMEWARD_SMTP_URL' },
   HOMEWARD_MAIL_FROM: { fallback: '', help: 'sender of that mail, such as Danube Shelters <adoption@example.org>' },
   HOMEWARD_LANGUAGE: { fallback: 'en', help: 'language of mail and of the pages for adopters: en' },
+  HOMEWARD_CONSOLE_HOST: { fallback: '127.0.0.1', help: 'address that homeward console listens on' },
+  HOMEWARD_CONSOLE_PORT: { fallback: '8090', help: 'port that homeward console listens on; 0 picks a free one' },
+  HOMEWARD_CONSOLE_URL: {
+    fallback: '',
+    help: 'URL under which people of the store and its shelters reach the console, such as https://console.example.org; http only on this machine, where it is localhost unless set. Links to sign in begin with it, and passkeys belong to its host name',
+  },
+  HOMEWARD_OIDC_ISSUER: {
+    fallback: '',
+    help: 'URL of the OpenID provider that people of the console sign in with; only passkeys and links unless set, with the next two',
+  },
+  HOMEWARD_OIDC_CLIENT_ID: {
+    fallback: '',
+    help: 'id of the console at that provider; its redirect URI is HOMEWARD_CONSOLE_URL/sign-in/return',
+  },
+  HOMEWARD_OIDC_CLIENT_SECRET: { fallback: '', help: 'secret of the console at that provider' },
+  HOMEWARD_OIDC_CLIENT_SECRET_FILE: { fallback: '', help: 'file that contains HOMEWARD_OIDC_CLIENT_SECRET' },
   HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'ms between failing readiness and closing connections, at shutdown' },
   HOMEWARD_METRICS_PORT: { fallback: '', help: 'port of GET /metrics for Prometheus; 0 picks a free one; no metrics unless set' },
   HOMEWARD_METRICS_HOST: { fallback: '127.0.0.1', help: 'address of that port' },
@@ -135,6 +155,13 @@ export interface MailConfig {
 const languages = ['en'] as const;
 export type Language = (typeof languages)[number];
 
+/** The provider that people of the console sign in with. */
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
 /** Where the files of photos are. */
 export type PhotosConfig = { readonly directory: string } | { readonly s3: S3Config };
 
@@ -179,7 +206,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     }
   };
   /** Empty unless one of its two variables is set. */
-  const secret = (name: 'REDIS_SENTINEL_PASSWORD' | 'HOMEWARD_PHOTOS_S3_SECRET' | 'HOMEWARD_SMTP_URL'): string => {
+  const secret = (
+    name: 'REDIS_SENTINEL_PASSWORD' | 'HOMEWARD_PHOTOS_S3_SECRET' | 'HOMEWARD_SMTP_URL' | 'HOMEWARD_OIDC_CLIENT_SECRET',
+  ): string => {
     const file = text(`${name}_FILE`);
     if (file && text(name)) throw new ConfigError(`${name} and ${name}_FILE are both set. Set only one of them.`);
     return file ? readSecret(`${name}_FILE`, file) : text(name);
@@ -233,6 +262,17 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     if (missing.length > 0) throw new ConfigError(`${missing.join(' and ')} must also be set for mail to be sent.`);
     return { smtp: readSmtp(url), from: readSender(sender), publicUrl, language };
   };
+  const readOidc = (): OidcConfig | undefined => {
+    const issuer = text('HOMEWARD_OIDC_ISSUER');
+    const clientId = text('HOMEWARD_OIDC_CLIENT_ID');
+    const clientSecret = secret('HOMEWARD_OIDC_CLIENT_SECRET');
+    const given = { HOMEWARD_OIDC_ISSUER: issuer, HOMEWARD_OIDC_CLIENT_ID: clientId, HOMEWARD_OIDC_CLIENT_SECRET: clientSecret };
+    const missing = Object.entries(given).flatMap(([name, value]) => (value ? [] : [name]));
+    if (missing.length === 3) return undefined;
+    if (missing.length > 0) throw new ConfigError(`${missing.join(' and ')} must also be set for people to sign in with a provider.`);
+    if (!isSecureOrigin(issuer)) throw new ConfigError(`HOMEWARD_OIDC_ISSUER must start with https://, or with http:// on localhost.`);
+    return { issuer, clientId, clientSecret };
+  };
   return Object.freeze({
     databaseUrl: checkCertificates(
       requirePrimary(checkServers('DATABASE_URL', findDatabaseUrlProblem, serverUrl('DATABASE_URL', 'postgres', 'postgresql'))),
@@ -248,6 +288,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     applicationExpiryDays: integer('HOMEWARD_APPLICATION_EXPIRY', 1, 36_500),
     adopterRetentionDays: integer('HOMEWARD_ADOPTER_RETENTION', 0, 36_500),
     adoptionRetentionDays: text('HOMEWARD_ADOPTION_RETENTION') ? integer('HOMEWARD_ADOPTION_RETENTION', 0, 36_500) : undefined,
+    auditRetentionDays: integer('HOMEWARD_AUDIT_RETENTION', 365, 36_500),
     ...findJournalPlace(text('HOMEWARD_JOURNAL')),
     backupStamp: readAbsolutePath('HOMEWARD_BACKUP_STAMP', text('HOMEWARD_BACKUP_STAMP')),
     failover: text('HOMEWARD_FAILOVER') ? oneOf('HOMEWARD_FAILOVER', ['lossless', 'lossy']) : undefined,
@@ -264,6 +305,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     mail: readMail(),
     language,
     securityContact: readContact(text('HOMEWARD_SECURITY_CONTACT')),
+    consoleHost: text('HOMEWARD_CONSOLE_HOST'),
+    consolePort: integer('HOMEWARD_CONSOLE_PORT', 0, 65_535),
+    consoleUrl: readConsoleUrl(text('HOMEWARD_CONSOLE_URL')),
+    oidc: readOidc(),
     drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
     metricsPort: text('HOMEWARD_METRICS_PORT') ? integer('HOMEWARD_METRICS_PORT', 0, 65_535) : undefined,
     metricsHost: text('HOMEWARD_METRICS_HOST'),
@@ -334,6 +379,8 @@ const secretVariables = [
   'HOMEWARD_PHOTOS_S3_SECRET_FILE',
   'HOMEWARD_SMTP_URL',
   'HOMEWARD_SMTP_URL_FILE',
+  'HOMEWARD_OIDC_CLIENT_SECRET',
+  'HOMEWARD_OIDC_CLIENT_SECRET_FILE',
 ] as const satisfies ReadonlyArray<keyof typeof variables>;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -380,6 +427,22 @@ function readPublicUrl(value: string): string {
   throw new ConfigError(
     `HOMEWARD_PUBLIC_URL must be the URL under which callers reach the API, such as https://api.example.org; got "${value.split('?', 1)[0]}".`,
   );
+}
+
+/** An origin without a path: its cookies are for all of it, and browsers give it to passkeys. Without TLS only on this machine. */
+function readConsoleUrl(value: string): string {
+  if (value === '') return '';
+  const url = URL.parse(value);
+  if (url && isSecureOrigin(value) && url.href === `${url.origin}/`) return url.origin;
+  throw new ConfigError(
+    `HOMEWARD_CONSOLE_URL must be the origin of the console, such as https://console.example.org, with http only on this machine; got "${value.replace(/\/\/[^/]*@/, '//…@').split('?', 1)[0]}".`,
+  );
+}
+
+/** Whether nobody between a browser and it can read what is sent. */
+function isSecureOrigin(value: string): boolean {
+  const url = URL.parse(value);
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname));
 }
 
 /** No message shows the URL, which has a password. */

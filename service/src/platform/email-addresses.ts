@@ -15,3 +15,20 @@ export function normalizeEmail(email: string): string {
   // A domain that can't exist has no ASCII.
   return `${name}@${(domainToASCII(domain) || domain.toLowerCase()).replace(/\.$/, '')}`;
 }
+
+/**
+ * The address of a person who signs in: in lower case, with its domain in ASCII. Undefined: it is none. Only ASCII letters become lower case:
+ * other letters, such as U+212A, would become those of somebody else's address.
+ */
+export function canonicalAddress(text: string): string | undefined {
+  const email = text.trim().normalize('NFC');
+  if (!personAddress.test(email)) return undefined;
+  const at = email.lastIndexOf('@');
+  const name = email.slice(0, at).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const domain = domainToASCII(email.slice(at + 1)).replace(/\.$/, '');
+  const address = `${name}@${domain}`;
+  return domain === '' || address.length > 254 ? undefined : address;
+}
+
+/** As the API accepts addresses: without quotes, comments or a source route. */
+const personAddress = /^[^\s\p{C}"<>()[\]\\,;:@]{1,64}@[\p{L}\p{M}\p{Nd}.-]{1,253}$/u;

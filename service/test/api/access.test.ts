@@ -26,25 +26,32 @@ const keys: readonly Key[] = scopeSets.flatMap((scopes) =>
   [true, false].flatMap((isBound) => (isBound || !scopes.includes('shelter:manage') ? { scopes, isBound } : [])),
 );
 
-/** Of this shelter: that which the bound keys are bound to. */
-type Place = 'this shelter' | 'another shelter';
-const places: readonly Place[] = ['this shelter', 'another shelter'];
+/** Of this shelter: that which the bound keys are bound to. The last two were added without a shelter. */
+type Place = 'this shelter' | 'another shelter' | 'none, by its client' | 'none, by another client';
+type ShelterPlace = 'this shelter' | 'another shelter';
+const shelterPlaces: readonly ShelterPlace[] = ['this shelter', 'another shelter'];
+const places: readonly Place[] = [...shelterPlaces, 'none, by its client', 'none, by another client'];
 type Owner = 'its client' | 'another client';
 
-/** Which scope is enough for any animal, and which for one of the shelter that the key is bound to. */
+/** Which scope is enough for any animal, for one of the shelter that the key is bound to, and for one that its client added without one. */
 interface Rule {
   readonly anywhere: readonly Scope[];
   readonly ownShelter: readonly Scope[];
+  readonly ownClient: readonly Scope[];
 }
 
-const change: Rule = { anywhere: ['store:manage'], ownShelter: ['shelter:manage'] };
-const describing: Rule = { anywhere: ['store:manage'], ownShelter: ['shelter:manage', 'pets:write'] };
-const move: Rule = { anywhere: ['store:manage'], ownShelter: [] };
+const change: Rule = { anywhere: ['store:manage'], ownShelter: ['shelter:manage'], ownClient: [] };
+const edit: Rule = { ...change, ownClient: ['pets:write'] };
+const describing: Rule = { anywhere: ['store:manage'], ownShelter: ['shelter:manage', 'pets:write'], ownClient: ['pets:write'] };
+const move: Rule = { anywhere: ['store:manage'], ownShelter: [], ownClient: [] };
 
 /** Requests that change nothing if they are allowed, with the status that they have then. */
 const onAnimals: ReadonlyArray<readonly [string, Rule, { status: number; body?: unknown; headers?: Record<string, string> }]> = [
-  ['PATCH /v1/pets/:id', change, { body: { name: 'Biscuit' }, status: 200 }],
-  ['DELETE /v1/pets/:id', change, { headers: { 'if-match': '"other"' }, status: 412 }],
+  ['PATCH /v1/pets/:id', edit, { body: { name: 'Biscuit' }, status: 200 }],
+  ['DELETE /v1/pets/:id', edit, { headers: { 'if-match': '"other"' }, status: 412 }],
+  ['POST /v1/pets/:id/outcome', change, { body: { type: 'other' }, headers: { 'if-match': '"other"' }, status: 412 }],
+  ['GET /v1/pets/:id/outcome', change, { status: 404 }],
+  ['DELETE /v1/pets/:id/outcome', change, { status: 404 }],
   ['PUT /v1/pets/:id/profile', describing, { body: {}, status: 200 }],
   ['PATCH /v1/pets/:id/profile', describing, { body: {}, status: 200 }],
   ['POST /v1/pets/:id/photos', describing, { headers: { 'content-type': 'image/jpeg' }, status: 409 }],
@@ -59,9 +66,10 @@ const onShelters: typeof onAnimals = [
   ['PUT /v1/shelters/:id/questions', change, { body: { questions: [] }, status: 200 }],
 ];
 
-const isAllowed = ({ anywhere, ownShelter }: Rule, { scopes, isBound }: Key, place: Place): boolean =>
+const isAllowed = ({ anywhere, ownShelter, ownClient }: Rule, { scopes, isBound }: Key, place: Place): boolean =>
   anywhere.some((scope) => scopes.includes(scope)) ||
-  (isBound && place === 'this shelter' && ownShelter.some((scope) => scopes.includes(scope)));
+  (isBound && place === 'this shelter' && ownShelter.some((scope) => scopes.includes(scope))) ||
+  (!isBound && place === 'none, by its client' && ownClient.some((scope) => scopes.includes(scope)));
 
 /** The orders are cancelled, so an action that is allowed is 409. */
 const actions = ['approve', 'complete', 'return', 'cancel'] as const;
@@ -109,7 +117,9 @@ const owners = {
   'its client': await store.createKey({ client: 'partner' }),
   'another client': await store.createKey(),
 };
-for (const place of places) {
+pets.set('none, by its client', (await addPet(store, owners['its client'])).id);
+pets.set('none, by another client', (await addPet(store, owners['another client'])).id);
+for (const place of shelterPlaces) {
   const adder = await createShelterKey(store, shelters[place]);
   const pet = await addPet(store, adder);
   pets.set(place, pet.id);
@@ -151,7 +161,7 @@ const cellsOfAnimals = (key: Key): Cell[] =>
   );
 
 const cellsOfShelters = (key: Key): Cell[] =>
-  places.flatMap((place) =>
+  shelterPlaces.flatMap((place) =>
     onShelters.map(([operation, rule, { status, ...options }]) => {
       const [method = '', path = ''] = operation.replace(':id', String(shelters[place])).split(' ');
       return {
@@ -165,7 +175,7 @@ const cellsOfShelters = (key: Key): Cell[] =>
   );
 
 const cellsOfOrders = (key: Key): Cell[] =>
-  places.flatMap((place) =>
+  shelterPlaces.flatMap((place) =>
     (['its client', 'another client'] as const).flatMap((owner) =>
       (['read', ...actions] as const).map((action) => {
         const path = `/v1/store/orders/${orders.get(`${place} ${owner}`)}`;
@@ -183,7 +193,7 @@ const cellsOfOrders = (key: Key): Cell[] =>
   );
 
 const cellsOfApplications = (key: Key): Cell[] =>
-  places.flatMap((place) =>
+  shelterPlaces.flatMap((place) =>
     (['its client', 'another client'] as const).flatMap((owner) =>
       (['read', 'note', ...applicationActions] as const).map((action) => {
         const path = `/v1/applications/${applications.get(`${place} ${owner}`)}`;
@@ -240,25 +250,27 @@ describe('The 403 for an animal of another shelter', () => {
 
   const application = () => `/v1/applications/${applications.get('another shelter its client')}`;
 
+  const inShelter = "one that is bound to the animal's shelter and has";
+  const ofClient =
+    'or one without a shelter that has pets:write, if its client added the animal and staff have not placed it in a shelter since';
+  const ofStaff = `or ${inShelter} shelter:manage`;
+  const ofEdit = `${inShelter} shelter:manage, ${ofClient}`;
+  const ofDescribing = `${inShelter} pets:write or shelter:manage, ${ofClient}`;
+
   type Request = readonly [method: string, path: string, body: object | undefined];
   test.each<readonly [string, string, string, () => Request]>([
-    ['a change', 'change or remove it', 'shelter:manage', () => ['PATCH', path('another shelter'), { name: 'Rex' }]],
-    ['a removal', 'change or remove it', 'shelter:manage', () => ['DELETE', path('another shelter'), undefined]],
-    ['a profile', 'write its profile or photos', 'pets:write or shelter:manage', () => ['PUT', `${path('another shelter')}/profile`, {}]],
-    [
-      'a photo',
-      'write its profile or photos',
-      'pets:write or shelter:manage',
-      () => ['DELETE', `${path('another shelter')}/photos/1`, undefined],
-    ],
-    ['an order', 'decide on its orders and applications', 'shelter:manage', () => ['POST', `${order()}/approve`, undefined]],
-    ['an application', 'decide on its orders and applications', 'shelter:manage', () => ['POST', `${application()}/accept`, undefined]],
-  ])('of %s has the same words and the same header', async (_, intention, scopes, call) => {
+    ['a change', 'change or remove it', ofEdit, () => ['PATCH', path('another shelter'), { name: 'Rex' }]],
+    ['a removal', 'change or remove it', ofEdit, () => ['DELETE', path('another shelter'), undefined]],
+    ['a profile', 'write its profile or photos', ofDescribing, () => ['PUT', `${path('another shelter')}/profile`, {}]],
+    ['a photo', 'write its profile or photos', ofDescribing, () => ['DELETE', `${path('another shelter')}/photos/1`, undefined]],
+    ['an order', 'decide on its orders and applications', ofStaff, () => ['POST', `${order()}/approve`, undefined]],
+    ['an application', 'decide on its orders and applications', ofStaff, () => ['POST', `${application()}/accept`, undefined]],
+  ])('of %s has the same words and the same header', async (_, intention, others, call) => {
     const [method, target, body] = call();
     const response = await store.call<{ message: string }>(method, target, { key: keyText(key), ...(body && { body }) });
     expect(response.status).toBe(403);
     expect(response.json.message.replaceAll(/\d+/g, 'N')).toBe(
-      `Animal N belongs to shelter N. To ${intention}, use a key with store:manage, or one that is bound to the animal's shelter and has ${scopes}. This key is bound to shelter N and has ${scopesOfStaff.join(', ')}.`,
+      `Animal N belongs to shelter N. To ${intention}, use a key with store:manage, ${others}. This key is bound to shelter N and has ${scopesOfStaff.join(', ')}.`,
     );
     expect(response.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="store:manage"');
   });

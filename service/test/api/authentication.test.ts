@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
+import { testAuthor } from '../../../testkit/test-author.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
 import { revokeApiKey, rotateKey, setPlan } from '../../src/partners/clients/clients.ts';
@@ -32,9 +33,15 @@ describe('A request without a valid key', () => {
   });
 
   test.each([
-    ['another scheme', 'Basic dTpw', "must be 'Bearer <API_KEY>'; this one has another scheme."],
+    ['another scheme', 'Basic dTpw', "must be 'Bearer <API_KEY>'; this one has the scheme Basic."],
+    ['a scheme that nobody uses', 'Sesame dTpw', "must be 'Bearer <API_KEY>'; this one has another scheme."],
     ['nothing in it', '', "must be 'Bearer <API_KEY>'"],
-    ['the scheme alone', 'Bearer', 'mistyped or cut off'],
+    ['the scheme alone', 'Bearer', "Nothing follows 'Bearer'"],
+    ['no space', 'Bearer:dTpw', "A space must follow 'Bearer'"],
+    ['the scheme twice', 'Bearer Bearer dTpw', "has 'Bearer' twice"],
+    ['a variable that is not set', 'Bearer undefined', 'look whether its variable is set'],
+    ['what an example shows', 'Bearer <API_KEY>', 'Put your key in place of what the example shows'],
+    ['quotes', 'Bearer "dTpw"', 'Send it without quotes or brackets.'],
     ['nonsense', 'Bearer nonsense', "A key starts with 'hw_' and has 46 characters."],
   ])('that has %s in its Authorization header is 401', async (_, authorization, words) => {
     const response = await authorise(authorization);
@@ -66,8 +73,33 @@ describe('A request without a valid key', () => {
     expect(response).toMatchObject(errorResponse(401, 'api_key_invalid', 'sent more than once; send it once.'));
   });
 
-  test('that has its key in the query is 401', async () => {
-    expect(await store.call('GET', `/v1/pets?api_key=${key.key}`)).toMatchObject(errorResponse(401, 'api_key_missing'));
+  test.each([
+    ['api_key', 'the query parameter api_key'],
+    ['API_KEY', 'the query parameter api_key'],
+    ['token', 'the query parameter token'],
+  ])('that has its key in the query is 401 and says so: %s', async (name, words) => {
+    const response = await store.call('GET', `/v1/pets?limit=1&${name}=${key.key}`);
+    expect(response).toMatchObject(errorResponse(401, 'api_key_missing', words));
+    expect(response.text).not.toContain(key.key.slice(8));
+  });
+
+  test.each([
+    ['X-Api-Key', () => key.key],
+    ['Api-Key', () => 'something else'],
+    ['X-Auth-Token', () => ''],
+    ['X-Unheard-Of', () => key.key],
+    ['X-Unheard-Of', () => `Bearer ${key.key}`],
+  ])('that has its key in the header %s is 401 and says so', async (name, value) => {
+    const response = await store.call('GET', '/v1/pets', { headers: { [name]: value() } });
+    expect(response).toMatchObject(errorResponse(401, 'api_key_missing', `This request has the header ${name} in its place.`));
+    expect(response.text).not.toContain(key.key.slice(8));
+    expect(response.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test.each(['/v1/pets?token=5', '/v1/pets?key=', '/v1/pets?keys=1'])('that has no key in %s is 401 as without it', async (path) => {
+    expect(await store.call('GET', path, { headers: { 'x-unheard-of': 'hw' } })).toMatchObject(
+      errorResponse(401, 'api_key_missing', 'This request had no Authorization header.'),
+    );
   });
 
   test('gets a response that does not contain the key', async () => {
@@ -193,7 +225,7 @@ describe('A changed key, in every process from the next request on', () => {
     const one = await real.createKey({ client: 'Upgraded', plan: 'free' });
     const limits = async () => (await callBoth(one.key)).map(({ headers }) => headers['x-ratelimit-limit']);
     expect(await limits()).toEqual(['60', '60']);
-    await setPlan(real.dependencies.db, 'Upgraded', { plan: 'pro', perMinute: null, perDay: null });
+    await setPlan(real.dependencies.db, testAuthor, 'Upgraded', { plan: 'pro', perMinute: null, perDay: null });
     await announce(one);
     expect(await limits()).toEqual(['300', '300']);
   });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../testkit/test-author.ts';
 import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
 import { setPlan } from '../../src/partners/clients/clients.ts';
 import { liftBan, listBans } from '../../src/partners/rate-limit/bans.ts';
@@ -84,7 +85,7 @@ describe('A strike', () => {
     const raised = await store.createKey({ client: 'Raised', plan });
     const { db, redis, redisKeys } = store.dependencies;
     await exhaust(raised);
-    await setPlan(db, 'Raised', { plan: 'enterprise', perMinute: 2, perDay: 100_000 });
+    await setPlan(db, testAuthor, 'Raised', { plan: 'enterprise', perMinute: 2, perDay: 100_000 });
     await settleClientChange(redis, redisKeys, raised.clientId);
     const responses = [await send(raised), await send(raised)];
     expect(responses.map(({ status }) => status)).toEqual([200, 429]);

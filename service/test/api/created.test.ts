@@ -17,14 +17,25 @@ const operations: Array<Operation & { readonly method: string; readonly path: st
   inlineComponents(document, document.paths),
 ).flatMap(([path, methods]) => Object.entries(methods).map(([method, one]) => ({ ...one, method: method.toUpperCase(), path })));
 
+interface Creation {
+  readonly body: unknown;
+  readonly id?: number;
+  /** Where there is one at most, so that it has no id. */
+  readonly location?: string;
+}
+
 /** A valid request for each operation that creates something, with its ids. */
-const requests: Readonly<Record<string, () => Promise<{ readonly body: unknown; readonly id?: number }>>> = {
+const requests: Readonly<Record<string, () => Promise<Creation>>> = {
   createPet: async () => ({ body: { name: 'Biscuit', categoryId: 1 } }),
   createShelter: async () => ({ body: { name: 'Danube Shelter' } }),
   putCategory: async () => ({ body: { name: 'Dogs' }, id: 4_711 }),
   placeOrder: async () => ({ body: { petId: (await addPet(store, key)).id, adopter } }),
   submitApplication: async () => ({ body: { petId: (await addPet(store, key)).id, adopter } }),
   createWebhook: async () => ({ body: { url: 'https://example.org/hooks' } }),
+  recordOutcome: async () => {
+    const { id } = await addPet(store, key);
+    return { body: { type: 'transferred' }, id, location: `/v1/pets/${id}/outcome` };
+  },
 };
 
 describe('A 201', () => {
@@ -38,7 +49,7 @@ describe('A 201', () => {
     'of %s has the path of what was created in Location, and a retry has the same',
     async (name, prepare) => {
       const { method = '', path = '' } = operations.find(({ operationId }) => operationId === name) ?? {};
-      const { body, id } = await prepare();
+      const { body, id, location } = await prepare();
       const send = () =>
         store.call<{ id: number }>(method, `/v1${path.replace(/\{\w+\}/, String(id))}`, {
           key: key.key,
@@ -47,7 +58,7 @@ describe('A 201', () => {
         });
       const created = await send();
       expect(created.status).toBe(201);
-      expect(created.headers.location).toBe(`/v1${path.replace(/\/\{\w+\}/, '')}/${created.json.id}`);
+      expect(created.headers.location).toBe(location ?? `/v1${path.replace(/\/\{\w+\}/, '')}/${created.json.id}`);
       if (method !== 'POST') return;
       const retried = await send();
       expect(retried.headers).toMatchObject({ 'idempotent-replayed': 'true', location: created.headers.location });

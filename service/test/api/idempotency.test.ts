@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../testkit/test-author.ts';
 import { deleteOldResponses } from '../../src/partners/idempotency/idempotency-queries.ts';
 import { eraseOrderAndApplicant } from '../../src/store/applications/applicants.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
@@ -206,7 +207,7 @@ describe('A retry of POST /v1/store/orders', () => {
   test('after the adopter was erased does not contain the adopter', async () => {
     const { id } = await addPet(store, key);
     const first = await place('erased', id);
-    const erased = await eraseOrderAndApplicant(store.dependencies.db, () => true, BigInt(first.json.id));
+    const erased = await eraseOrderAndApplicant(store.dependencies.db, () => true, testAuthor, BigInt(first.json.id));
     expect(erased).toMatchObject({ responses: 1 });
     const retry = await place('erased', id);
     expect(retry).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });

@@ -62,6 +62,12 @@ describe('GET /openapi.json', () => {
       putProfile: 'PUT /pets/{petId}/profile',
       patchProfile: 'PATCH /pets/{petId}/profile',
       movePet: 'PUT /pets/{petId}/shelter',
+      getHold: 'GET /pets/{petId}/hold',
+      putHold: 'PUT /pets/{petId}/hold',
+      endHold: 'DELETE /pets/{petId}/hold',
+      recordOutcome: 'POST /pets/{petId}/outcome',
+      getOutcome: 'GET /pets/{petId}/outcome',
+      undoOutcome: 'DELETE /pets/{petId}/outcome',
       getShelterQuestions: 'GET /shelters/{shelterId}/questions',
       setShelterQuestions: 'PUT /shelters/{shelterId}/questions',
       listShelters: 'GET /shelters',
@@ -134,11 +140,17 @@ describe('GET /openapi.json', () => {
       experimental: [
         'updatePet',
         'removePet',
+        'getHold',
+        'putHold',
+        'endHold',
         'listShelters',
         'createShelter',
         'getShelter',
         'updateShelter',
         'movePet',
+        'recordOutcome',
+        'getOutcome',
+        'undoOutcome',
         'getShelterQuestions',
         'setShelterQuestions',
         'getProfile',
@@ -197,7 +209,7 @@ describe('GET /openapi.json', () => {
       listPets: 'pets:read',
       createPet: 'pets:write',
       getPet: 'pets:read',
-      updatePet: 'store:manage or shelter:manage',
+      updatePet: 'pets:write or store:manage or shelter:manage',
       movePet: 'store:manage',
       createShelter: 'store:manage',
       putProfile: 'pets:write or store:manage or shelter:manage',
@@ -264,7 +276,7 @@ describe('GET /openapi.json', () => {
 
   test('offers Idempotency-Key on every POST', () => {
     const posts = [...operations.values()].filter(({ at }) => at.startsWith('POST '));
-    expect(posts).toHaveLength(18);
+    expect(posts).toHaveLength(19);
     for (const { operationId } of posts)
       expect(parameters(operationId)).toMatchObject({ 'idempotency-key': { in: 'header', required: false } });
   });
@@ -299,9 +311,9 @@ describe('GET /openapi.json', () => {
     expect(Object.keys(examples)).toEqual(expect.arrayContaining(['invalid_json', 'idempotency_in_progress']));
   });
 
-  test('is below 430 kB in the repository, and below 250 kB as served', () => {
-    expect(Buffer.byteLength(committed)).toBeLessThan(430_000);
-    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(250_000);
+  test('is below 475 kB in the repository, and below 280 kB as served', () => {
+    expect(Buffer.byteLength(committed)).toBeLessThan(475_000);
+    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(280_000);
   });
 
   test('needs no key and has no limit', async () => {

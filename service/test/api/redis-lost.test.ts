@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startRedis } from '../../../testkit/servers.ts';
+import { testAuthor } from '../../../testkit/test-author.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { clientSubject, replaceEpoch } from '../../src/partners/clients/client-epochs.ts';
 import { revokeApiKey, setPlan } from '../../src/partners/clients/clients.ts';
@@ -112,7 +113,7 @@ describe('Without Redis', () => {
     const key = await store.createKey({ client: 'Upgraded', plan: 'free' });
     await lose();
     expect((await send(key)).headers['x-ratelimit-limit']).toBe('60');
-    await setPlan(store.dependencies.db, 'Upgraded', { plan: 'pro', perMinute: null, perDay: null });
+    await setPlan(store.dependencies.db, testAuthor, 'Upgraded', { plan: 'pro', perMinute: null, perDay: null });
     expect((await send(key)).headers['x-ratelimit-limit']).toBe('300');
   });
 

@@ -411,7 +411,7 @@ describe('Production', () => {
     ['categories', 'GET', '/v1/categories', {}, 200],
     ['a POST that is rejected', 'POST', '/v1/pets', { body: { name: '' } }, 400],
     ['a query that is rejected', 'GET', '/v1/pets?limit=0', {}, 400],
-    ['a scope that is missing', 'DELETE', '/v1/pets/1', {}, 403],
+    ['a scope that is missing', 'DELETE', '/v1/categories/1', {}, 403],
     ['an animal that does not exist', 'GET', '/v1/pets/999', {}, 404],
     ['a path that does not exist', 'GET', '/v1/no-such-path', {}, 404],
     ['a path that the router rejects', 'GET', '/v1/pets/%zz', {}, 404],

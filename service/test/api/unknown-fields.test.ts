@@ -95,7 +95,8 @@ describe('The message', () => {
     [{ colours: ['brown'] }, 'colours is not a field. Did you mean colors?'],
     [{ Sex: 'male' }, 'Sex is not a field. Did you mean sex?'],
     [{ goodWith: { hamsters: 'yes' } }, 'goodWith.hamsters is not a field. goodWith takes children, dogs, cats.'],
-    [{ breeds: { main: 'Poodle' } }, 'breeds.main is not a field. breeds takes primary, secondary, mixed.'],
+    [{ breeds: { main: 'Poodle' } }, 'breeds.main is not a field. Did you mean primary?'],
+    [{ breeds: { exact: 'Poodle' } }, 'breeds.exact is not a field. breeds takes primary, secondary, mixed.'],
     [{ 'a b': 1, sex: 'male' }, '"a b" is not a field. The body takes description, breeds, '],
     [{ ['x'.repeat(500)]: 1 }, `"${'x'.repeat(40)}…" is not a field.`],
   ])('for %j names the field, and the nearest known one', async (body, message) => {

@@ -39,6 +39,10 @@ describe('the role is denied', () => {
     'update outbox set at = now()',
     'update events set at = now()',
     'update webhook_attempts set at = now()',
+    'update audit set at = now()',
+    'update person_history set at = now()',
+    'delete from people',
+    'select drop_audit_partitions(364)',
     'insert into webhook_shards (id, position) values (256, 0)',
     'create table events_20200101 partition of events for values from (minvalue) to (maxvalue)',
     'delete from key_usage',
@@ -48,7 +52,7 @@ describe('the role is denied', () => {
     await expect(application.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test('truncate on every table, and delete except on applications, mail, categories, stored responses, the outbox, photos and their deletions, the writers of usage, words and the tables of webhooks', async () => {
+  test('truncate on every table, and delete except on applications, mail, categories, stored responses, the outbox, photos and their deletions, the writers of usage, words, the tables of webhooks, and what people sign in with', async () => {
     const { rows } = await owner.query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public' order by 1");
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'clients', 'orders', 'pets', 'schema_migrations']));
     const allowed: string[] = [];
@@ -67,16 +71,22 @@ describe('the role is denied', () => {
       'applications',
       'categories',
       'delivery_exceptions',
+      'form_results',
       'idempotent_answers',
+      'identities',
       'mail',
       'mail_counts',
       'outbox',
+      'passkeys',
+      'person_links',
       'photo_deletions',
       'photos',
       'removed_photo_bytes',
       'search_words',
+      'sessions',
       'unsettled_applications',
       'usage_writers',
+      'used_values',
       'webhook_replays',
       'webhook_workers',
       'webhooks',

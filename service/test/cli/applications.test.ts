@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../testkit/temporary-folder.ts';
 import { addPet, createManager, readPet } from '../adoption-steps.ts';
 import { type ApplicationBody, decideAll, readApplication, submit } from '../application-steps.ts';
+import { writeProfile } from '../profile-steps.ts';
 import { openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
@@ -48,6 +49,17 @@ Next:
   homeward applications decline ${id}
   homeward applications withdraw ${id}
 `);
+  });
+
+  test('and orders show name the animals that this one is bonded with', async () => {
+    const [pip, squeak] = [await addPet(store, manager, { name: 'Pip' }), await addPet(store, manager, { name: 'Squeak' })];
+    await writeProfile(store, manager, 'PUT', pip.id, { bondedWith: [squeak.id] });
+    const { id } = await submit(store, manager, pip.id);
+    const bond = `\nanimal       Pip (${pip.id})\nbonded with  Squeak (${squeak.id})\n`;
+    expect((await run('show', String(id))).stdout).toContain(bond);
+    await run('accept', String(id));
+    const { orderId } = await readApplication(store, manager, id);
+    expect((await homeward(['orders', 'show', String(orderId)], { env })).stdout).toContain(bond);
   });
 
   test('shows the order, the message, the note, why it was closed and the answers', async () => {

@@ -11,7 +11,13 @@ import { cloneTemplate } from '../databases.ts';
 
 const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
-const env = { DATABASE_URL: 'postgres://ada:sesame@127.0.0.1:1/dev', REDIS_URL: 'redis://127.0.0.1:2', PORT: '8123' };
+const env = {
+  DATABASE_URL: 'postgres://ada:sesame@127.0.0.1:1/dev',
+  REDIS_URL: 'redis://127.0.0.1:2',
+  PORT: '8123',
+  HOMEWARD_PHOTOS: '/dev/photos',
+  HOMEWARD_CONSOLE_URL: 'http://localhost:8090',
+};
 
 let root: string;
 let file: string;
@@ -71,6 +77,8 @@ describe('nothing is found', () => {
 test('what the environment sets wins, and an empty variable sets nothing', () => {
   const merged = withDevServers({ REDIS_URL: 'redis://elsewhere', PORT: '', LOG_LEVEL: 'debug' }, { pid: 1, env });
   expect(merged).toEqual({ ...env, REDIS_URL: 'redis://elsewhere', LOG_LEVEL: 'debug' });
+  const another = { DATABASE_URL: 'postgres://127.0.0.1:1/elsewhere' };
+  expect(withDevServers(another, { pid: 1, env })).not.toHaveProperty('HOMEWARD_PHOTOS');
 });
 
 test('commands that are run in the checkout use these servers', async () => {
@@ -83,7 +91,13 @@ test('commands that are run in the checkout use these servers', async () => {
   const launcher = path.join(realpathSync(checkout.folder), 'service/bin/homeward.mjs');
   const run = (args: string, more: Record<string, string> = {}) => checkout.shell(`${process.execPath} ${launcher} ${args}`, more);
 
-  publishServers(checkout.folder, { DATABASE_URL: databaseUrl, REDIS_URL: inject('redisUrl'), PORT: '8123' });
+  publishServers(checkout.folder, {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: inject('redisUrl'),
+    PORT: '8123',
+    HOMEWARD_PHOTOS: checkout.folder,
+    HOMEWARD_CONSOLE_URL: 'http://localhost:8090',
+  });
   expect(await run('keys list --json')).toEqual({ status: 0, output: '[]\n' });
   expect((await run('keys create --client Paws --plan free')).output).toContain('http://127.0.0.1:8123/v1/pets');
   const elsewhere = 'postgres://127.0.0.1:1/elsewhere';

@@ -34,6 +34,7 @@ describe('a mistake in the command line exits with 2 and says what is wrong, bef
     [['pets', 'list', '--limit', '1001'], '--limit must be an integer from 1 to 1000; got "1001".'],
     [['pets', 'show', 'Biscuit'], '"Biscuit" is not an id.'],
     [['pets', 'remove', '-1'], '"-1" is not an id.'],
+    [['pets', 'photo', 'add', '1', 'biscuit.jpg'], "required option '--client <name>' not specified"],
     [['pets', 'add', '--category', 'Dogs'], "required option '--name <name>' not specified"],
     [['pets', 'add', '--name', ' ', '--category', 'Dogs'], '--name must be a string of 1–200 characters, not blank'],
     [['pets', 'add', '--name', 'Bis\u001bcuit', '--category', 'Dogs'], 'It contains U+001B.'],
@@ -103,6 +104,8 @@ describe('what does not exist or is not allowed exits with 2', () => {
     [['orders', 'cancel', '--client', 'Nobody'], 'There is no client "Nobody".'],
     [['pets', 'show', '999'], "There is no animal 999. 'homeward pets list' lists all."],
     [['pets', 'remove', '999'], 'There is no animal 999.'],
+    [['pets', 'describe', '999', '--sex', 'male'], 'There is no animal 999.'],
+    [['pets', 'photo', 'list', '999'], 'There is no animal 999.'],
     [['pets', 'add', '--name', 'Smaug', '--category', 'Dragons'], 'There is no category "Dragons". There are Dogs (1), Cats (2), '],
     [['keys', 'list', '--client', 'Nobody'], 'There is no client "Nobody".'],
     [

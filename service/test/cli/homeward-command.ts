@@ -71,8 +71,17 @@ export interface Serving extends AsyncDisposable {
   allEnded(): Promise<number | null>;
 }
 
-export async function startServing(options: CommandOptions): Promise<Serving> {
-  const child = start(['serve'], { ...options, env: { PORT: '0', HOMEWARD_DRAIN_MS: '0', ...options.env } });
+export function startServing(options: CommandOptions): Promise<Serving> {
+  return startListening('serve', options);
+}
+
+/** The same for the console. */
+export function startConsole(options: CommandOptions): Promise<Serving> {
+  return startListening('console', options);
+}
+
+async function startListening(command: 'serve' | 'console', options: CommandOptions): Promise<Serving> {
+  const child = start([command], { ...options, env: { PORT: '0', HOMEWARD_DRAIN_MS: '0', ...options.env } });
   const closed = once(child, 'close').then(([status]) => status as number | null);
   let output = '';
   const logged = (text: string) =>
@@ -83,8 +92,8 @@ export async function startServing(options: CommandOptions): Promise<Serving> {
       };
       look();
       child.stdout?.on('data', look);
-      void closed.then(() => reject(new Error(`serve ended without "${text}": ${output}`)));
-      setTimeout(() => reject(new Error(`serve did not log "${text}" in ${timeoutMs} ms: ${output}`)), timeoutMs).unref();
+      void closed.then(() => reject(new Error(`${command} ended without "${text}": ${output}`)));
+      setTimeout(() => reject(new Error(`${command} did not log "${text}" in ${timeoutMs} ms: ${output}`)), timeoutMs).unref();
     });
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
   const { msg, pid } = await logged('Server listening at');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createManager, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
+import { submit } from '../application-steps.ts';
 import { countLockWaits, holdLocks } from '../lock-waits.ts';
 import { everything, nothingKnown, writeProfile } from '../profile-steps.ts';
 import { openTestStore } from '../test-store.ts';
@@ -94,43 +95,83 @@ describe('pets list', () => {
 });
 
 describe('pets show', () => {
-  test('shows the animal with the name of its category, and its open order', async () => {
+  const shown = {
+    shelter: { id: 1, name: 'Main shelter' },
+    order: null,
+    hold: null,
+    openApplications: 0,
+    profile: nothingKnown,
+    photos: [],
+  };
+  const show = (id: number) => homewardJson(['pets', 'show', String(id)], env);
+
+  test('shows the animal with the name of its category, its shelter and its open order', async () => {
     const pet = await add('Pretzel');
     const without = await homeward(['pets', 'show', String(pet.id)], { env });
-    expect(without.stdout).toBe(`animal    Pretzel (${pet.id})\ncategory  Dogs (1)\nstatus    available\n`);
-    expect(await homewardJson(['pets', 'show', String(pet.id)], env)).toEqual({ ...pet, order: null, profile: nothingKnown });
+    expect(without.stdout).toBe(
+      `animal    Pretzel (${pet.id})\ncategory  Dogs (1)\nstatus    available\nshelter   Main shelter (1)\nphotos    none\n`,
+    );
+    expect(await show(pet.id)).toEqual({ ...pet, ...shown });
 
     const order = await placeOrder(store, manager, pet.id);
     const { stdout } = await homeward(['pets', 'show', String(pet.id)], { env });
     expect(stdout).toContain(`${order.id}, placed ${order.createdAt} by Happy Tails (${manager.clientId})`);
-    expect(stdout).toContain(`\nSee the order: homeward orders show ${order.id}\n`);
+    expect(stdout).toContain(`\nSee also:\n  homeward orders show ${order.id}\n`);
     const names = { pet: 'Pretzel', clientId: Number(manager.clientId), client: 'Happy Tails' };
-    expect(await homewardJson(['pets', 'show', String(pet.id)], env)).toEqual({
-      ...pet,
-      status: 'pending',
-      order: { ...order, ...names },
-      profile: nothingKnown,
-    });
+    expect(await show(pet.id)).toEqual({ ...pet, ...shown, status: 'pending', order: { ...order, ...names } });
   });
 
-  test('shows what is known of its profile', async () => {
-    const pet = await add('Pretzel');
+  test('shows what is known of its profile, with the animals that it belongs to', async () => {
+    const [pet, friend] = [await add('Pretzel'), await add('Bagel')];
     const externalId = `P-${pet.id}`;
-    await writeProfile(store, manager, 'PUT', pet.id, { ...everything, externalId });
+    const { status } = await writeProfile(store, manager, 'PUT', pet.id, { ...everything, externalId, bondedWith: [friend.id] });
+    expect(status).toBe(200);
     const { stdout } = await homeward(['pets', 'show', String(pet.id)], { env });
-    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+    expect(stdout.split('\n').map((line) => line.split(/(?<=\S) {2,}/))).toEqual([
       ['animal', `Pretzel (${pet.id})`],
       ['category', 'Dogs (1)'],
       ['status', 'available'],
-      ['breed', 'Labrador Retriever, Poodle'],
+      ['shelter', 'Main shelter (1)'],
+      ['breeds', 'primary Labrador Retriever, secondary Poodle, mixed yes'],
+      ['birth date', '2015-05-01'],
       ['age', 'senior'],
       ['sex', 'male'],
       ['size', 'extra_large'],
+      ['weight grams', '24500'],
+      ['colors', 'brown, white, black'],
+      ['coat', 'curly'],
+      ['good with', 'children yes, dogs no'],
+      ['spayed neutered', 'yes'],
+      ['house trained', 'no'],
+      ['vaccinated', 'yes'],
+      ['special needs', 'no'],
+      ['tags', 'playful, calm indoors'],
+      ['video url', 'https://video.example/biscuit?t=1#start'],
+      ['arrived on', '2024-02-29'],
       ['external id', externalId],
+      ['adoption fee', '€120.00'],
+      ['bonded with', `Bagel (${friend.id})`],
+      ['photos', 'none'],
+      [''],
+      ['Loves long walks.'],
+      ['Shy with strangers.'],
+      [''],
+      ['Attributes:'],
+      ['  Zodiac: Taurus'],
+      ['  Favourite toy: a red ball'],
+      ['  Empty: '],
       [''],
     ]);
-    const { profile } = await homewardJson<{ profile: unknown }>(['pets', 'show', String(pet.id)], env);
-    expect(profile).toMatchObject({ ...everything, externalId });
+    expect(await show(pet.id)).toMatchObject({ profile: { ...everything, externalId, bondedWith: [friend.id] } });
+  });
+
+  test('says how many apply for it', async () => {
+    const { id } = await add('Waffle');
+    await submit(store, manager, id);
+    const { stdout } = await homeward(['pets', 'show', String(id)], { env });
+    expect(stdout).toMatch(/\nopen applications +1\n/);
+    expect(stdout).toContain(`  homeward applications list --pet ${id}\n`);
+    expect(await show(id)).toMatchObject({ openApplications: 1 });
   });
 });
 
@@ -179,3 +220,38 @@ describe('pets remove', () => {
 async function rows(text: string, ...values: unknown[]): Promise<unknown[]> {
   return await store.write(text, ...values);
 }
+
+describe('pets outcome', () => {
+  test('records how an animal has left, shows it, and undoes it', async () => {
+    const { id } = await add('Crumpet');
+    const recorded = await homeward(['pets', 'outcome', String(id), '--type', 'transferred'], { env });
+    expect(recorded).toMatchObject({
+      status: 0,
+      stdout: `Crumpet (${id}) is on no list any more: transferred. To undo it: homeward pets outcome ${id} --undo\n`,
+    });
+    expect(await readPet(store, manager, id)).toBeUndefined();
+    const shown = await homeward(['pets', 'outcome', String(id)], { env });
+    expect(shown.stdout).toMatch(new RegExp(`^Animal ${id}: transferred, recorded \\S+Z\\. It can be undone until \\S+Z\\.\n$`));
+    const json = await homewardJson<{ petId: number }>(['pets', 'outcome', String(id)], env);
+    expect(json).toEqual({ petId: id, type: 'transferred', recordedAt: expect.any(String), undoableUntil: expect.any(String) });
+    const undone = await homeward(['pets', 'outcome', String(id), '--undo'], { env });
+    expect(undone.stdout).toBe(`Crumpet (${id}) is listed again, and pending.\n`);
+    expect((await readPet(store, manager, id))?.status).toBe('pending');
+  });
+
+  test('says what is wrong with 2: another one before, both options, no outcome, an unknown type', async () => {
+    const { id } = await add('Scone');
+    const fails = async (...args: string[]) => {
+      const { status, stderr } = await homeward(['pets', 'outcome', String(id), ...args], { env });
+      expect(status).toBe(2);
+      return stderr;
+    };
+    expect(await fails()).toBe(`homeward: Scone (id ${id}) has no outcome: it is listed, and available.\n`);
+    expect(await fails('--type', 'died', '--undo')).toBe('homeward: --type and --undo exclude each other.\n');
+    expect(await fails('--type', 'adopted')).toContain('--type must be one of transferred,');
+    await homeward(['pets', 'outcome', String(id), '--type', 'escaped'], { env });
+    expect(await fails('--type', 'died')).toContain('has the outcome escaped already');
+    const { status, stderr } = await homeward(['pets', 'show', String(id)], { env });
+    expect([status, stderr]).toEqual([2, `homeward: Animal ${id} has left the store: escaped. 'homeward pets outcome ${id}' says more.\n`]);
+  });
+});

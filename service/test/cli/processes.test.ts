@@ -50,6 +50,8 @@ const light = [
   'deprecations',
   'webhooks list',
   'bans list',
+  'people list',
+  'audit list',
   'categories prune',
   'verify',
   'doctor --json',
@@ -67,7 +69,7 @@ const heavy = [
   'openapi',
   'completion bash',
 ];
-const lasting = ['serve', 'worker', 'images'];
+const lasting = ['serve', 'console', 'worker', 'images'];
 
 test('every command is here', async () => {
   const { commands } = await buildProgram({});

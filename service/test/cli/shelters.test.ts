@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { addShelter, type ShelterBody, shelterOf } from '../shelter-steps.ts';
-import { openTestStore } from '../test-store.ts';
+import { createTestStore, openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
 const store = await openTestStore();
@@ -171,5 +171,18 @@ describe('homeward pets move', () => {
       status: 2,
       stderr: expect.stringContaining(words),
     });
+  });
+});
+
+describe('homeward keys create without --shelter', () => {
+  test('says where its animals will appear, once there are several shelters', async () => {
+    await using own = await createTestStore();
+    const create = (...args: string[]) => homeward(['keys', 'create', '--client', 'Paws', '--plan', 'pro', ...args], { env: own.env });
+    const where = 'animals that it adds appear in Main shelter (1)';
+    expect((await create()).stdout).not.toContain(where);
+    await addShelter(own);
+    expect((await create()).stdout).toContain(where);
+    expect((await create('--shelter', '1')).stdout).not.toContain(where);
+    expect((await create('--scopes', 'pets:read')).stdout).not.toContain(where);
   });
 });

@@ -11,13 +11,34 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Request line and headers', '{headerBytesMax KiB}', 'app.ts'],
   ['Time for the headers', '{headersTimeout s}', 'app.ts'],
   ['Time for the whole request', '{requestTimeout s}', 'app.ts'],
+  ['A form of the console', '{formBytesMax KiB}', 'console/screens/mount-screens.ts'],
+  [
+    'A form with photos of the console: photos; its other fields; their size; headers of a part; wait for a parser that is stuck',
+    '{photosMax} of {photoBytesMax MB}; {fieldsMax}; {fieldBytesMax} bytes; {partHeadersMax}, {partHeaderBytesMax} bytes; {parserMsMax s}',
+    'store/photos/photo-schemas.ts',
+    'store/photos/image-types.ts',
+    'console/forms/multipart.ts',
+  ],
+  [
+    "What the script of the page of an animal's photos tries while all uploads are taken; its looks at photos that are processed",
+    '{triesMax} times; {looksMax}',
+    'console/frame/photos.js',
+  ],
+  ['Results of the forms of a person, for a repeat of one', '{perPersonMax}', 'console/forms/form-result-queries.ts'],
+  ['Applicants side by side on a page of the console', '{applicantsMax}', 'console/adoptions/comparison.ts'],
+  ['Of each kind on the start page of the console', '{shownMax}; counted up to {countedMax}', 'console/today/today-screens.ts'],
+  ['Requests for mailed links that wait in a process of the console', '{waitingMax}', 'console/sign-in/mailed-links.ts'],
   ['A photo', '{photoBytesMax MB}, {pixelsMax million} megapixels', 'store/photos/image-types.ts', 'store/photos/image-process.ts'],
   [
-    'Time for a photo, in place of that for the whole request',
+    'Time for a photo, or for a form with photos, in place of that for the whole request',
     '{bytesPerSecondMin kB} a second on average after {graceMs s}, {uploadMsMax min} minutes in total',
     'store/photos/upload-listener.ts',
   ],
-  ['Photos that are being sent to a process', '{uploadsOfAllMax}; {uploadsMax} per client', 'store/photos/upload-slots.ts'],
+  [
+    'Photos, or forms with photos, that are being sent to a process',
+    '{uploadsOfAllMax}; {uploadsMax} per client',
+    'store/photos/upload-slots.ts',
+  ],
   ['Photos of an animal', '{photosMax}', 'store/photos/photo-schemas.ts'],
   [
     'Photos that a client sends in a UTC day',
@@ -26,7 +47,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   [
     'What the photos of a client take',
-    `${byPlan('photoStorageGigabytes').join(', ')} GB by plan; Enterprise ${enterprise.photoStorageGigabytes.toLocaleString('en')} GB; of removed photos until {removedSecondsMin hours} later`,
+    `${byPlan('photoStorageGigabytes').join(', ')} GB by plan; Enterprise ${enterprise.photoStorageGigabytes.toLocaleString('en')} GB; of removed photos until {removedSecondsMin hours} later, and of animals with an outcome as long as it can be undone`,
     'partners/rate-limit/plans.ts',
     'store/photos/removed-files.ts',
   ],
@@ -101,6 +122,19 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Nesting of a JSON body', '{depthMax} levels', 'platform/http/json-body.ts'],
   ['Page', '{sizeDefault} by default, {sizeMax} at most', 'platform/http/paging.ts'],
   ['A page of listings', '{pageBytesMax MB}; then it has fewer animals', 'store/listings/listing-routes.ts'],
+  [
+    'What is compared to guess what was meant: a name; a path; ignored fields of a body',
+    '{lengthMax} characters; {pathLengthMax} characters, {segmentsMax} segments; {ignoredMax}, if a field is missing',
+    'platform/http/nearest-name.ts',
+    'platform/http/known-operations.ts',
+    'platform/http/validation-messages.ts',
+  ],
+  [
+    'What is read of an error to advise on it: around the fault in JSON; of a query that may have a key',
+    '{contextLength} characters on each side; {queryLengthMax} characters',
+    'platform/http/json-advice.ts',
+    'partners/admission/misplaced-key.ts',
+  ],
   ['Faults described in a message', '{shownMax}; the others are counted', 'platform/http/validation-messages.ts'],
   [
     'Errors that are looked for in a body or query',
@@ -111,8 +145,8 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Name of an animal, a category, an adopter', '{lengthMax} characters', 'platform/http/schemas.ts'],
   ['E-mail address', '{maxLength} characters', 'platform/http/email-text.ts'],
   [
-    'Description, address, telephone number, website and time zone of a shelter; its note for applicants',
-    '{description}, {address}, {phone}, {website} and {timezone} characters; {applicationNote}',
+    'Description, address, town, postcode, telephone number, website and time zone of a shelter; its note for applicants',
+    '{description}, {address}, {town}, {postcode}, {phone}, {website} and {timezone} characters; {applicationNote}',
     'store/shelters/shelter-schemas.ts',
   ],
   [

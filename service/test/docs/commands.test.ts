@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { CleanCheckout } from '../../../testkit/clean-checkout.ts';
+import { freePort } from '../../../testkit/servers.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { addPetToCategory, firstShelterId } from '../../src/store/pets/pets.ts';
@@ -31,7 +32,11 @@ const runElsewhere: Readonly<Record<string, { readonly file: string; readonly li
 };
 
 /** Commands that run until they are stopped, and what they log once they are ready. */
-const longRunning: Readonly<Record<string, RegExp>> = { 'npx homeward serve': /Server listening at/, 'npx homeward worker': /"working"/ };
+const longRunning: Readonly<Record<string, RegExp>> = {
+  'npx homeward serve': /Server listening at/,
+  'npx homeward worker': /"working"/,
+  'npx homeward console': /Server listening at/,
+};
 
 const store = await openTestStore();
 const { catalogue, config } = store.dependencies;
@@ -47,7 +52,14 @@ for (const packages of ['node_modules', 'service/node_modules', 'docs-site/node_
 }
 mkdirSync(path.join(checkout.folder, '.homeward'));
 writeFileSync(path.join(checkout.folder, '.homeward/dev-key'), key);
-const env: Record<string, string> = { DATABASE_URL: config.databaseUrl, REDIS_URL: config.redisUrl, PORT: '0', HOMEWARD_DRAIN_MS: '0' };
+const env: Record<string, string> = {
+  DATABASE_URL: config.databaseUrl,
+  REDIS_URL: config.redisUrl,
+  PORT: '0',
+  // Links need it before anything listens on it.
+  HOMEWARD_CONSOLE_PORT: String(await freePort()),
+  HOMEWARD_DRAIN_MS: '0',
+};
 
 describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
   const blocks = fencedBlocks(read(file));

@@ -1,6 +1,6 @@
 // The files of deploy/ agree with the source and with each other. The proof `deploy` runs them.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -83,7 +83,9 @@ describe('compose.yaml', () => {
   });
 
   test('sets no variable of Homeward that does not exist', () => {
-    const set = ['api-1', 'api-2', 'worker', 'migrate'].flatMap((name) => Object.keys(compose.services[name]?.environment ?? {}));
+    const set = ['api-1', 'api-2', 'worker', 'console', 'migrate'].flatMap((name) =>
+      Object.keys(compose.services[name]?.environment ?? {}),
+    );
     expect(set.filter((name) => !isVariable(name))).toEqual([]);
   });
 });
@@ -131,6 +133,19 @@ describe('deploy/compose/use-image', () => {
     expect(env()).toContain('HOMEWARD_IMAGE=homeward:1.0.0\n');
     rmSync(folder, { recursive: true });
   });
+});
+
+test('deploy/assemble takes all files that the program reads when it starts', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-assembled-'));
+  const copies = read('deploy/assemble')
+    .split('\n')
+    .filter((line) => /^(cp|mkdir) /.test(line) && !/"\$folder"$|sdk/.test(line));
+  execFileSync('sh', ['-euc', ['mkdir -p "$folder/service"', ...copies].join('\n')], { cwd: root, env: { ...process.env, folder } });
+  for (const part of ['node_modules', 'service/node_modules']) symlinkSync(path.join(root, part), path.join(folder, part));
+  const script = `const { readAssets } = await import('${folder}/service/src/console/frame/assets.ts'); console.log(readAssets().files.size)`;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  expect(Number(printed)).toBeGreaterThan(3);
+  rmSync(folder, { recursive: true });
 });
 
 describe('deploy/version', () => {
@@ -185,14 +200,18 @@ describe('The time to shut down', () => {
 
   test('of a pod is longer than drain and closing', () => {
     const drainMs = /HOMEWARD_DRAIN_MS=(\d+)/.exec(read('deploy/kubernetes/base/kustomization.yaml'))?.[1];
-    const [api] = parseAllDocuments(read('deploy/kubernetes/base/api.yaml')).map((document) => document.toJS());
-    expect(api.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(drainMs) / 1_000 + closeSeconds);
+    for (const name of ['api', 'console']) {
+      const [deployment] = parseAllDocuments(read(`deploy/kubernetes/base/${name}.yaml`)).map((document) => document.toJS());
+      expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(drainMs) / 1_000 + closeSeconds);
+    }
   });
 
   test('of a unit is longer than drain and closing', () => {
     const drainMs = /^HOMEWARD_DRAIN_MS=(\d+)$/m.exec(read('deploy/systemd/homeward.env'))?.[1];
-    const stopSeconds = /^TimeoutStopSec=(\d+)$/m.exec(read('deploy/systemd/homeward-api@.service'))?.[1];
-    expect(Number(stopSeconds)).toBeGreaterThan(Number(drainMs) / 1_000 + closeSeconds);
+    for (const unit of ['homeward-api@', 'homeward-console']) {
+      const stopSeconds = /^TimeoutStopSec=(\d+)$/m.exec(read(`deploy/systemd/${unit}.service`))?.[1];
+      expect(Number(stopSeconds)).toBeGreaterThan(Number(drainMs) / 1_000 + closeSeconds);
+    }
   });
 });
 

@@ -7,7 +7,8 @@ import { addApplications } from '../../../tools/dev-applications.ts';
 import { devProfile } from '../../../tools/dev-profiles.ts';
 import { devAsking } from '../../../tools/dev-questions.ts';
 import { addAnimals, addPictures, describeAnimals } from '../../../tools/dev-seed.ts';
-import { devShelters } from '../../../tools/dev-shelters.ts';
+import { devShelters, devStore } from '../../../tools/dev-shelters.ts';
+import { addToday } from '../../../tools/dev-today.ts';
 import { createManager } from '../adoption-steps.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { createPhotoStore, processAll } from '../photo-steps.ts';
@@ -53,7 +54,9 @@ test('are completed after an interrupted start, without doubles', async () => {
   const all = await listings();
   expect([all.length, all.filter(({ story }) => !story)]).toEqual([18, []]);
   const { items } = await client.shelters.list().page();
-  expect(items.map(({ name }) => name)).toEqual(devShelters.map(({ name }) => name));
+  expect(items.map(({ name }) => name)).toEqual([devStore, ...devShelters].map(({ name }) => name));
+  // The store itself has none of them: what a partner adds appears there, and under nobody else's telephone number.
+  expect((await client.listings.search({ shelterId: items[0]?.id ?? 0n }).page()).items).toEqual([]);
 });
 
 test('of two shelters have sixty applications in every state, and a second start adds nothing', async () => {
@@ -84,4 +87,20 @@ test('are 300, each with another story, whose dates are in order', () => {
   expect(profiles.filter(({ birthDate, arrivedOn }) => (arrivedOn ?? '') < (birthDate ?? '') || (arrivedOn ?? '') > '2026-06-01')).toEqual(
     [],
   );
+});
+
+test('give Today something of each kind: orders that wait, a hold that ends, and a photo that failed', async () => {
+  await addAnimals(client, devAnimals().slice(0, 60));
+  await describeAnimals(client);
+  await addToday(client);
+  await processAll(photos);
+  const rows = () =>
+    photos.store.read<{ orders: number; holds: number; failed: number }>(
+      `select (select count(*)::int from orders where status = 'placed') as orders,
+              (select count(*)::int from pets where hold_until is not null) as holds,
+              (select count(*)::int from photos where status = 'failed') as failed`,
+    );
+  expect(await rows()).toEqual([{ orders: 2, holds: 1, failed: 1 }]);
+  await addToday(client);
+  expect(await rows()).toEqual([{ orders: 2, holds: 1, failed: 1 }]);
 });

@@ -88,6 +88,16 @@ describe('The list', () => {
     expect(text).toMatch(/<a href="\/\?category=1&#38;sex=male">Good with children /);
   });
 
+  test('says what it has understood of the words, and offers to search for the words', async () => {
+    const { text } = await visit('/?category=1&q=small+senior+merry');
+    expect(text).toContain('Understood as: 8+ years, small, “merry”.');
+    const words = /<a href="([^"]+)">Search for the words instead/.exec(text)?.[1]?.replaceAll('&#38;', '&') ?? '';
+    expect(new URLSearchParams(words.slice(2)).get('q')).toBe('"small senior merry"');
+    expect((await visit(words)).text).not.toContain('Understood as');
+    expect((await visit('/?q=merry')).text).not.toContain('Understood as');
+    expect((await visit('/?category=1&size=small&q=small')).text).not.toContain('Understood as');
+  });
+
   test.each(['age=old', 'sex=unknown', 'size=toString', 'good=everyone', 'near=here', 'near=91,0', 'within=7', 'sort=price', 'shelter=x'])(
     'with %s is 404',
     async (query) => expect((await visit(`/?${query}`)).status).toBe(404),
@@ -117,7 +127,7 @@ describe('The list', () => {
     expect(exact.text).not.toContain('53.2741234');
   });
 
-  test('shows photos of three widths with their size and a blur, and a drawing for an animal without', async () => {
+  test('shows photos of three widths with their size and a blur, and a silhouette of its kind for an animal without', async () => {
     const id = await addAnimal('Frodo', 5);
     await addAnimal('Sam', 5);
     await sendPhoto(store, manager, id, await makeImage('tan', { width: 1_600, height: 1_200 }));
@@ -131,7 +141,7 @@ describe('The list', () => {
     expect(image).toContain('width="1600" height="1200" alt="Frodo"');
     expect(photographed).toMatch(/<img class="blur" src="data:image\/png;base64,[^"]+" alt=""/);
     expect(headers.get('content-security-policy')).toContain(`img-src 'self' data: ${new URL(store.url).origin};`);
-    expect([drawn.includes('<h2>Sam</h2>'), drawn.includes('class="drawing'), drawn.includes('<img')]).toEqual([true, true, false]);
+    expect([drawn.includes('<h2>Sam</h2>'), drawn.includes('href="#rodent"'), drawn.includes('<img')]).toEqual([true, true, false]);
     expect((await visit('/?category=6')).headers.get('content-security-policy')).toContain("img-src 'self' data:;");
   });
 
@@ -182,7 +192,7 @@ describe("An animal's page", () => {
     expect([text.includes('Vaccinated'), text.includes('House-trained'), text.includes('Neutered')]).toEqual([true, true, false]);
     expect(text).toContain(`<a href="/?shelter=${shelterId}">All animals of this shelter</a>`);
     expect(text).toContain('alt="Rosie &#38; a &#34;mushroom&#34;"');
-    expect(text.match(/<ul class="gallery">.*?<\/ul>/s)?.[0].match(/<li>/g)).toHaveLength(2);
+    expect(text.match(/<ul class="slides">.*?<\/ul>/s)?.[0].match(/<li id="photo-/g)).toHaveLength(2);
     const picture = `${store.url}/photos/[0-9a-f]{64}.webp`;
     expect(text).toMatch(new RegExp(`<meta property="og:image" content="${picture}">`));
     expect(text).toContain('<meta name="twitter:card" content="summary_large_image">');
@@ -206,7 +216,7 @@ describe("An animal's page", () => {
     const { text } = await visit(`/animals/${id}`);
     for (const heading of ['Good with', 'In short']) expect(text).not.toContain(`<h2>${heading}</h2>`);
     expect(dataIn(text)).not.toHaveProperty('offers');
-    expect(text).toContain('class="drawing');
+    expect(text).toContain('Photo coming');
   });
 });
 
@@ -224,7 +234,8 @@ test('what a shelter has written stays text in pages, structured data, the feed 
     for (const markup of ['<img src=x', '<!--', '"onclick="']) expect([path, text.includes(markup)]).toEqual([path, false]);
   }
   const { text } = await visit(`/animals/${id}`);
-  expect(text.match(/<\/script>/g)).toHaveLength(2);
+  const scripts = [...text.matchAll(/<script[^>]* src="\/public\/\w+\/(\w+)\.js">/g)].map(([, script]) => script);
+  expect([scripts, text.match(/<\/script>/g)?.length]).toEqual([['favourites', 'live', 'share'], 4]);
   expect(dataIn(text)).toMatchObject({ name, description: hostile.trim().replaceAll(/\s+/g, ' ') });
 });
 

@@ -120,10 +120,16 @@ describe("An animal's page", () => {
     expect([text.includes('Biscuit has found a home.'), text.includes('<form')]).toEqual([true, false]);
   });
 
-  test('is 404 with a text if the animal does not exist, as is any other page', async () => {
+  test('is 404 with a search if the animal does not exist, as is any other page', async () => {
     for (const path of ['/animals/987654', '/animals/0', '/animals/x', '/adoptions/1', '/public/../site.ts', '/nowhere']) {
       const { status, text } = await visit(path);
-      expect([path, status, text.includes('<h1>Not found</h1>')]).toEqual([path, 404, true]);
+      const heading = /<h1>(.*?)<\/h1>/.exec(text)?.[1];
+      expect([path, status, heading]).toEqual([
+        path,
+        404,
+        path === '/animals/987654' ? 'No longer listed here' : 'There is no such page here',
+      ]);
+      expect([path, text.includes('role="search"')]).toEqual([path, true]);
     }
   });
 

@@ -68,6 +68,11 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['waits up to {searchWaitMsMax s} for those of others', 'platform/db/pool.ts'],
   ],
   'docs/operations.md': [
+    ['which takes no less than {/if days < (\\d+)/}', '../migrations/0071_audit.sql'],
+    [
+      "`HOMEWARD_AUDIT_RETENTION` days ({/AUDIT_RETENTION: \\{\\s+fallback: '(\\d+)'/}; {/'HOMEWARD_AUDIT_RETENTION', (\\d+)/} at least)",
+      'platform/config.ts',
+    ],
     ['every {certificateIntervalMs min} minutes, for {timeoutMs s} at most', 'cli/worker.ts', 'operations/telemetry/certificate-watch.ts'],
     ['five files of {/max-size: (\\d+)m/} MB', '../../compose.yaml'],
     ['nobody has answered for {unansweredDays} days', 'store/applications/application-mail.ts'],
@@ -93,6 +98,7 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['every {photoIntervalMs ms} | `process-photos`', 'cli/worker.ts'],
     ['once it has not failed for {quietMs s}', 'cli/job-failures.ts'],
     ['every {wordsIntervalMs ms}, {animalsAtOnceMax} animals in a transaction', 'cli/worker.ts', 'store/listings/words.ts'],
+    ['every {refillIntervalMs s}, {animalsAtOnceMax} animals in a transaction', 'cli/worker.ts', 'store/listings/refill-queries.ts'],
     ['up to {waitingBytesMax MB} wait for a reader that stalls', 'platform/log.ts'],
     ['`0019_photos`'],
     ['HOMEWARD_PHOTOS_S3_'],
@@ -282,7 +288,7 @@ const names = [
   /Exit statuses: 0 success, 1 failure, 2 |is wrong, 3 only warnings|exit status is then 1|exits with [12]/g,
   /\b(status(es)?|[Ss]teps?|port|client|key|keys|animal|order|mode) \d+( to \d+)?/g,
   // HTTP statuses.
-  /\b(200|201|204|304|400|401|403|404|405|408|409|410|412|413|415|422|429|431|500|503)\b(?! (ms|s|kB|bytes|characters|in)\b)/g,
+  /\b(200|201|204|303|304|400|401|403|404|405|408|409|410|412|413|415|422|429|431|500|503)\b(?! (ms|s|kB|bytes|characters|in)\b)/g,
   // Levels of the log, prefixes of networks, and PgBouncer's own settings.
   /30 info, 40 warning, 50 error, 60 fatal|since 1970|by \/24|by \/48|one from 1024 on|1\.18, of Debian 12|before PgBouncer 1\.21|default of 100 connections/g,
   // Estimates that operators plan with.

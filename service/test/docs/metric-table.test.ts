@@ -5,9 +5,16 @@ import { metricTable } from '../../src/operations/telemetry/metric-table.ts';
 
 const markdown = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 
+const processesOf = {
+  all: ['serve', 'worker', 'console'],
+  http: ['serve', 'console'],
+  serve: ['serve'],
+  worker: ['worker'],
+} as const;
+
 test('docs/operations.md lists every metric, with its labels and its help', () => {
   const rows = Object.entries(metricTable).map(([name, { type, in: where, labels, help }]) => {
-    const processes = where === 'both' ? '`serve`, `worker`' : `\`${where}\``;
+    const processes = processesOf[where].map((name) => `\`${name}\``).join(', ');
     const names = labels.map((label) => `\`${label}\``).join(', ');
     return `| \`${name}\` | ${type} | ${processes} | ${names} | ${help} |`;
   });

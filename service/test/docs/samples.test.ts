@@ -18,7 +18,9 @@ import { beginsAs, faultsOf, isResponse } from './shown-responses.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
-const guides = readdirSync(path.join(root, 'docs/guides')).sort();
+const guides = readdirSync(path.join(root, 'docs/guides'))
+  .filter((name) => name.endsWith('.md'))
+  .sort();
 
 interface World {
   readonly prepare: (store: TestStore, key: TestKey) => Promise<void>;
@@ -49,7 +51,7 @@ const worlds: Readonly<Record<string, World>> = {
  * block.
  */
 const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: string; why: string; sameIn?: string }> = [
-  ...['mkdir listing', 'cat > listing.mjs', 'cat > order.mjs', 'Order 1 is placed.', 'curl -X POST'].map((begins) => ({
+  ...['mkdir listing', 'cat > listing.mjs', 'cat > order.mjs', 'Order 1 is placed.', 'ORDER='].map((begins) => ({
     guide: 'quickstart.md',
     begins,
     by: 'proofs/quickstart/quickstart.ts',

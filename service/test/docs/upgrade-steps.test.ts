@@ -10,16 +10,19 @@ const kinds: ReadonlyArray<readonly [string, RegExp]> = [
   ['migrate', /^migrate$|run --rm --no-deps migrate$|start homeward-migrate$|wait .*job\/homeward-migrate$/],
   ['worker', /^worker$|--no-deps (images )?worker$|restart (homeward-images )?homeward-worker$|(status|undo) deployment\/homeward-worker/],
   ['serve', /^serve \d$|--no-deps api-\d$|restart "homeward-api@\$port"$|(status|undo) deployment\/homeward-api/],
+  ['console', /^console$|--no-deps console$|restart homeward-console$|(status|undo) deployment\/homeward-console/],
 ];
 
 describe.each(['compose', 'containers', 'Kubernetes', 'systemd'])('%s', (way) => {
-  test('is upgraded by migrate, workers, serve', () => {
-    expect(orderOf(`Upgrade ${way}`)).toEqual(['migrate', 'worker', 'serve']);
+  test('is upgraded by migrate, workers, serve, console', () => {
+    expect(orderOf(`Upgrade ${way}`)).toEqual(['migrate', 'worker', 'serve', 'console']);
   });
 
   test('is rolled back by serve, workers, and the schema stays', () => {
     expect(orderOf(`Roll back ${way}`)).toEqual(['serve', 'worker']);
     expect(sectionOf(`Roll back ${way}`)).toContain('the schema stays');
+    // The release before has no console.
+    expect(sectionOf(`Roll back ${way}`)).toMatch(/1\.1\.0.*console/);
   });
 
   test('has numbered steps, to which the table leads', () => {

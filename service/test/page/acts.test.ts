@@ -150,7 +150,7 @@ describe('Erasing', () => {
   const openErasing = async () => {
     const erase = (id: bigint) => {
       erased.push(id);
-      return eraseApplicant(store.dependencies, () => true, id);
+      return eraseApplicant(store.dependencies, () => true, id, 'adopter');
     };
     return openPages({ erase });
   };

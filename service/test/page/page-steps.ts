@@ -42,7 +42,7 @@ export async function applyUnconfirmed(
   adopter: { name: string; email: string; phone?: string } = adopterOf(petId),
 ): Promise<bigint> {
   const { db } = store.dependencies;
-  const actor = { clientId, keyId, shelterId: null, scopes: defaultScopes };
+  const actor = { clientId, keyId, personId: null, shelterId: null, scopes: defaultScopes };
   const terms = { clientId, bounds: await getBounds(db, clientId), mails: true };
   const given = { petId: BigInt(petId), adopter };
   return (await db.transaction((tx) => submitApplication(tx, given, actor, terms))).id;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openTestStore } from '../test-store.ts';
 
 const store = await openTestStore();
-const makers = { events: 'event', webhook_attempts: 'attempt', key_usage: 'usage', history: 'history' };
+const makers = { events: 'event', webhook_attempts: 'attempt', key_usage: 'usage', history: 'history', audit: 'audit' };
 
 /** Only `homeward migrate` writes it. */
 const notWritten = ['schema_migrations'];

@@ -22,7 +22,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'insert-webhook-attempts': 'says what was sent, which is so whoever has the shard',
   'claim-photo': 'takes the claim',
   'lock-stored-photo-bytes': 'locks, after lock-claimed-photo in the same transaction',
-  'lock-pet': 'locks the animal until the commit',
+  'lock-pets': 'locks the animal until the commit',
   'insert-events': 'comes after photo-is-ready in the same transaction, if that had the claim',
   'photo-mark-is-written': 'says that a file is there, which is so whoever has written it',
   'claim-photo-deletion': 'takes the claim',
@@ -31,6 +31,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'claim-removed-files-again': 'takes the claim',
   'claim-photo-scan': 'takes the claim',
   'claim-mail': 'takes the claim',
+  'insert-person-link': 'makes the link of a message: one that is sent twice has two, and the first that is used ends both',
   'give-back-photo-bytes': 'deletes rows whose files are gone, whoever has deleted them, and subtracts the bytes of those that it deletes',
 };
 

@@ -16,8 +16,10 @@ const schema = 'service/src/operations/doctor/expected-schema.json';
 const compiled = [
   'service/src/domain',
   'service/src/store/listings/geography.ts',
+  'service/src/store/listings/labels.ts',
   'service/src/store/listings/listing-search.ts',
   'service/src/store/listings/search-conditions.ts',
+  'service/src/store/pets/hold-conditions.ts',
   'service/src/store/profiles/profile-columns.ts',
   'service/test/structure/listing-tables.types.ts',
   schema,

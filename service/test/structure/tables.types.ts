@@ -4,10 +4,9 @@
 import { recordEvents } from '../../src/changes/events/events.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { EventTypeRow } from '../../src/domain/event-types.ts';
-import type { KeyRights } from '../../src/domain/key-rights.ts';
 import type { CallerAction, OrderAction, OrderState } from '../../src/domain/order-states.ts';
 import type { ScopeRow } from '../../src/domain/scopes.ts';
-import { requireAccess } from '../../src/partners/admission/access.ts';
+import { type ActingKey, requireAccess } from '../../src/partners/admission/access.ts';
 import type { Transaction } from '../../src/platform/db/handles.ts';
 import { recordTransitions } from '../../src/store/history/history.ts';
 import type { Pet } from '../../src/store/pets/pet-schemas.ts';
@@ -15,7 +14,7 @@ import { petEvent } from '../../src/store/pets/pets.ts';
 
 declare const tx: Transaction;
 declare const actor: Actor;
-declare const key: KeyRights;
+declare const key: ActingKey;
 declare const pet: Pet;
 
 const words = { meaning: '', event: '' };

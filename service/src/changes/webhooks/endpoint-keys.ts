@@ -1,4 +1,5 @@
-import { type MintedKey, revokeApiKey, rotateKey } from '../../partners/clients/clients.ts';
+import { type AuditAuthor, recordAudit } from '../../partners/audit/audit.ts';
+import { keyValues, type MintedKey, revokeApiKey, rotateKey } from '../../partners/clients/clients.ts';
 import type { Environment } from '../../platform/config.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
@@ -34,9 +35,15 @@ export interface RevokedKey {
   readonly isJournaled: boolean;
 }
 
-export async function revokeKeyAndWebhooks(db: Transactor, journal: Journal, id: bigint, onRevocation: OnRevocation): Promise<RevokedKey> {
+export async function revokeKeyAndWebhooks(
+  db: Transactor,
+  journal: Journal,
+  by: AuditAuthor,
+  id: bigint,
+  onRevocation: OnRevocation,
+): Promise<RevokedKey> {
   return db.transaction(async (tx) => {
-    const { clientId, hint, revokedAt } = await revokeApiKey(tx, id);
+    const { clientId, shelterId, hint, revokedAt } = await revokeApiKey(tx, id);
     const why = `Key ${id}, which set up this endpoint, was revoked.`;
     const own = onRevocation === 'keep' ? [] : await disableWebhooks(tx, { clientId, keyId: id }, why);
     const unowned =
@@ -48,6 +55,7 @@ export async function revokeKeyAndWebhooks(db: Transactor, journal: Journal, id:
           )
         : [];
     const disabled = [...own, ...unowned];
+    await recordAudit(tx, by, 'key.revoked', { targetId: id, shelterId, after: { webhooksDisabled: disabled.map(String) } });
     const isJournaled = journal({ act: 'key_revoked', key: id, webhooks: disabled });
     return { id, clientId, hint, revokedAt, disabled, stillEnabled: await selectEnabledWebhooks(tx, clientId), isJournaled };
   });
@@ -56,12 +64,16 @@ export async function revokeKeyAndWebhooks(db: Transactor, journal: Journal, id:
 export async function rotateKeyAndWebhooks(
   db: Transactor,
   journal: Journal,
+  by: AuditAuthor,
   id: bigint,
   options: { overlapSeconds: number; environment: Environment },
 ): Promise<MintedKey & { readonly handedOver: readonly bigint[] }> {
   return db.transaction(async (tx) => {
     const { oldExpiresAt, ...minted } = await rotateKey(tx, id, options);
     const handedOver = await handOverWebhooks(tx, id, minted.record.id);
+    const { record } = minted;
+    const after = { ...keyValues(record), successor: String(record.id), oldExpiresAt: oldExpiresAt.toISOString() };
+    await recordAudit(tx, by, 'key.rotated', { targetId: id, shelterId: record.shelterId, after });
     journal({ act: 'key_rotated', key: id, expiresAt: oldExpiresAt });
     return { ...minted, handedOver };
   });

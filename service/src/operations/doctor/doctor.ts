@@ -11,14 +11,14 @@ import { checkImages } from './images-check.ts';
 import { checkJournalLines } from './journal-check.ts';
 import { checkMail } from './mail-check.ts';
 import { checkPhotos } from './photos-check.ts';
-import { checkPorts } from './port-check.ts';
+import { checkConsole, checkPorts } from './port-check.ts';
 import { examinePostgres } from './postgres-checks.ts';
 import { examineRedis } from './redis-checks.ts';
-import { checkUrl } from './url-check.ts';
+import { api, checkUrl, consoleEntrance } from './url-check.ts';
 
 export interface DoctorParts {
   readonly config: Config;
-  /** Where partners reach the store. Undefined: not checked. */
+  /** Where partners reach the store. Undefined: neither this nor the URL of the console is looked at from outside. */
   readonly url?: URL | undefined;
 }
 
@@ -28,15 +28,18 @@ export interface DoctorParts {
  */
 export async function examine({ config, url }: DoctorParts): Promise<Finding[]> {
   const examined = examinePostgres(config);
-  const { mail: mailConfig } = config;
-  const [postgres, redis, photos, images, mail, port, outside] = await Promise.all([
+  const { mail: mailConfig, consoleUrl } = config;
+  const hasConsoleOutside = url && consoleUrl.startsWith('https:');
+  const [postgres, redis, photos, images, mail, port, consolePort, outside, consoleOutside] = await Promise.all([
     examined,
     examineRedis(config),
     guarded('photos', async () => checkPhotos(config.photos, (await examined).photos)),
     config.photos ? guarded('images', () => checkImages(config.imagesSocket)) : [],
     mailConfig ? guarded('mail', () => checkMail(mailConfig)) : [],
     guarded('port', () => checkPorts(config)),
-    url ? guarded('url', () => checkUrl(url)) : [],
+    guarded('console', () => checkConsole(config)),
+    url ? guarded('url', () => checkUrl(url, api)) : [],
+    hasConsoleOutside ? guarded('console', () => checkUrl(new URL(consoleUrl), consoleEntrance)) : [],
   ]);
   const disk = await guarded('disk', () => checkDisk(config, localDirectory(config.databaseUrl, postgres.dataDirectory)));
   const { ended } = postgres;
@@ -53,7 +56,9 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
     ...images,
     ...mail,
     ...port,
+    ...consolePort,
     ...outside,
+    ...consoleOutside,
   ]);
 }
 

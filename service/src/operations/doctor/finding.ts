@@ -38,6 +38,7 @@ export const checkNames = [
   'images',
   'mail',
   'port',
+  'console',
   'worker',
   'feed',
   'endpoints',

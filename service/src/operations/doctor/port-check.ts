@@ -2,14 +2,15 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../../platform/config.ts';
-import { broken, type Judgement, ok, warning, within } from './finding.ts';
+import { broken, type Judgement, note, ok, warning, within } from './finding.ts';
 import { findListener, type Listener } from './listener.ts';
 
 const timeoutMs = 5_000;
+const responds = 'Homeward responds on';
 
 interface Port {
-  readonly variable: 'PORT' | 'HOMEWARD_METRICS_PORT';
-  readonly hostVariable: 'HOST' | 'HOMEWARD_METRICS_HOST';
+  readonly variable: 'PORT' | 'HOMEWARD_METRICS_PORT' | 'HOMEWARD_CONSOLE_PORT';
+  readonly hostVariable: 'HOST' | 'HOMEWARD_METRICS_HOST' | 'HOMEWARD_CONSOLE_HOST';
   readonly host: string;
   readonly port: number;
   /** What Homeward says there; undefined: it is something else. */
@@ -27,6 +28,16 @@ export async function checkPorts({ host, port, metricsHost, metricsPort }: Confi
   return Promise.all([api, { ...metrics, host: metricsHost, port: metricsPort, recognise: readMetrics }].map(checkPort));
 }
 
+/** The same for the console: its port, and what its /readyz says. A store may have none. */
+export async function checkConsole({ consoleHost: host, consolePort: port, consoleUrl }: Config): Promise<Judgement> {
+  const names = { variable: 'HOMEWARD_CONSOLE_PORT', hostVariable: 'HOMEWARD_CONSOLE_HOST' } as const;
+  const judged = await checkPort({ ...names, host, port, recognise: readReadiness });
+  if (consoleUrl !== '') return { ...judged, found: `People reach the console at ${consoleUrl}. ${judged.found}` };
+  if (!judged.found.startsWith(responds)) return ok('There is no console here: HOMEWARD_CONSOLE_URL is not set.');
+  const found = `${judged.found} It is a console for this machine alone: HOMEWARD_CONSOLE_URL is not set.`;
+  return note(found, 'For others to work with it, set it for every process to the https: URL of the console. Links begin with it.');
+}
+
 async function checkPort({ variable, hostVariable, host, port, recognise }: Port): Promise<Judgement> {
   if (port === 0) return ok(`A free port is picked (${variable} is 0).`);
   const [address] = await within(timeoutMs, `the look-up of ${host}`, addressesOf(host)).catch(() => []);
@@ -39,12 +50,12 @@ async function checkPort({ variable, hostVariable, host, port, recognise }: Port
   const shown = `${target.includes(':') ? `[${target}]` : target}:${port}`;
   const accepted = await accepts(target, port);
   if (accepted === 'late') {
-    const fix = `See what listens there: ss -ltnp 'sport = :${port}'. If it is serve, it is too busy to reply.`;
+    const fix = `See what listens there: ss -ltnp 'sport = :${port}'. If it is Homeward, it is too busy to reply.`;
     return warning(`${shown} (${variable}) accepts no connection within ${timeoutMs / 1_000} s.`, fix);
   }
   if (accepted === 'no') return ok(`Nothing listens on ${shown} (${variable}), so it can be used.`);
   const said = await recognise(`http://${shown}`);
-  if (said !== undefined) return ok(`Homeward responds on ${shown}: ${said}.`);
+  if (said !== undefined) return ok(`${responds} ${shown}: ${said}.`);
   const listener = await findListener(port);
   if (listener) {
     const silent = judgeSilent(listener, shown);
@@ -64,7 +75,7 @@ export function judgeSilent({ pid, command, isStopped, openFiles, openFilesMax }
     const found = `${who} has ${openFiles} files and connections open, and may have ${openFilesMax} (nofile), so that it closes new connections.`;
     return broken(found, 'Raise the limit (LimitNOFILE in the unit, ulimit -n in a shell) and restart it.');
   }
-  return /\bserve\b/.test(command) ? broken(`${who} listens on ${shown} and does not respond.`, start) : undefined;
+  return /\b(serve|console)\b/.test(command) ? broken(`${who} listens on ${shown} and does not respond.`, start) : undefined;
 }
 
 async function addressesOf(host: string): Promise<string[]> {

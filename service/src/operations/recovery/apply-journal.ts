@@ -1,5 +1,6 @@
 import { detachWebhooksFromKey, reapplyDisabling } from '../../changes/webhooks/endpoint-keys.ts';
 import { reapplyRevocation, reapplyRotation, reapplySuspension } from '../../partners/clients/clients.ts';
+import { reapplyRemoval } from '../../partners/people/people.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import type { JournalEntry } from '../../platform/journal/journal.ts';
 import type { JournalLine } from '../../platform/journal/journal-lines.ts';
@@ -53,6 +54,7 @@ function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> 
     client_suspended: ({ client }) => reapplySuspension(tx, client, true, at),
     client_resumed: ({ client }) => reapplySuspension(tx, client, false, at),
     webhook_disabled: ({ webhook }) => reapplyDisabling(tx, [webhook], "Disabled by the store's operators.", at),
+    person_removed: ({ person }) => reapplyRemoval(tx, person, at),
   };
   return (handlers[act] as (entry: JournalEntry) => Promise<boolean>)(entry);
 }

@@ -37,6 +37,12 @@ export async function skipAssignedIds(tx: Transaction, server: string | null): P
   await tx.query({ text: 'update deployment set ids_server = $1', values: [server] });
 }
 
+/** Those that were ended or used since the backup would be valid again. Everybody has to sign in again. */
+export async function endSignIns(tx: Transaction): Promise<void> {
+  await tx.query({ text: 'delete from sessions' });
+  await tx.query({ text: 'delete from person_links' });
+}
+
 export interface Connected {
   readonly pid: number;
   readonly user: string;

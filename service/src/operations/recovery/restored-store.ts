@@ -6,6 +6,7 @@ import { type OwnerConnection, transactAsOwner } from '../../platform/db/owner-c
 import { readServer, readStoredServer } from '../../platform/db/server-identity.ts';
 import {
   type Connected,
+  endSignIns,
   expireCursors,
   findConnected,
   isInRecovery,
@@ -85,6 +86,7 @@ async function readyWithin(tx: Transaction, server: string | null, told: Told): 
   const endpoints = await moveShardsOn(tx, moved);
   await replaceDeploymentId(tx);
   await skipAssignedIds(tx, server);
+  await endSignIns(tx);
   return { moved: { ...moved, endpoints }, formerId: before.id, server };
 }
 

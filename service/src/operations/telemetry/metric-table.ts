@@ -2,14 +2,16 @@
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** Rows of metrics that these processes have. No label contains a client, a key or an address, and the values of each are bounded. */
-const metricsIn = <const In extends 'serve' | 'worker' | 'both'>(where: In) => ({
+const metricsIn = <const In extends 'serve' | 'worker' | 'http' | 'all'>(where: In) => ({
   counter: <const Names extends readonly string[]>(help: string, ...labels: Names) =>
     ({ type: 'counter', in: where, labels, help }) as const,
   gauge: <const Names extends readonly string[]>(help: string, ...labels: Names) => ({ type: 'gauge', in: where, labels, help }) as const,
   histogram: <const Names extends readonly string[]>(help: string, buckets: readonly number[], ...labels: Names) =>
     ({ type: 'histogram', in: where, labels, buckets, help }) as const,
 });
-const [serve, worker, both] = [metricsIn('serve'), metricsIn('worker'), metricsIn('both')];
+const [serve, worker, all] = [metricsIn('serve'), metricsIn('worker'), metricsIn('all')];
+/** Of `serve` and `console`. */
+const http = metricsIn('http');
 
 /** What every worker reads from PostgreSQL. */
 const shared = <const Names extends readonly string[]>(help: string, ...labels: Names) =>
@@ -17,42 +19,42 @@ const shared = <const Names extends readonly string[]>(help: string, ...labels: 
 
 /** All metrics. What is served and the table in docs/operations.md come from here. */
 export const metricTable = {
-  homeward_build_info: both.gauge('Always 1. The labels are the release and the version of Node.js.', 'version', 'node'),
-  process_start_time_seconds: both.gauge('When the process started, as a Unix time.'),
-  process_cpu_seconds_total: both.counter('CPU time that the process has used.'),
-  process_resident_memory_bytes: both.gauge('Memory of the process, as the operating system sees it.'),
-  homeward_heap_used_bytes: both.gauge('Memory that JavaScript objects take.'),
-  homeward_heap_max_bytes: both.gauge('The largest heap that Node.js allows. Beyond it the process ends.'),
-  homeward_event_loop_delay_seconds: both.histogram(
+  homeward_build_info: all.gauge('Always 1. The labels are the release and the version of Node.js.', 'version', 'node'),
+  process_start_time_seconds: all.gauge('When the process started, as a Unix time.'),
+  process_cpu_seconds_total: all.counter('CPU time that the process has used.'),
+  process_resident_memory_bytes: all.gauge('Memory of the process, as the operating system sees it.'),
+  homeward_heap_used_bytes: all.gauge('Memory that JavaScript objects take.'),
+  homeward_heap_max_bytes: all.gauge('The largest heap that Node.js allows. Beyond it the process ends.'),
+  homeward_event_loop_delay_seconds: all.histogram(
     'How late a timer ran. It delays every request.',
     [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   ),
-  homeward_event_loop_active_seconds_total: both.counter(
+  homeward_event_loop_active_seconds_total: all.counter(
     'Time in which the event loop was busy. Its rate is the utilisation: at 1 the process has no capacity left.',
   ),
-  homeward_event_loop_idle_seconds_total: both.counter('Time in which the event loop waited for work.'),
-  homeward_requests_total: serve.counter(
+  homeward_event_loop_idle_seconds_total: all.counter('Time in which the event loop waited for work.'),
+  homeward_requests_total: http.counter(
     'Responses sent. The route is a template; "unmatched" is a path without a route, "unreadable" what is not HTTP. The code is that of the error, empty if there was none.',
     'method',
     'route',
     'status',
     'code',
   ),
-  homeward_request_duration_seconds: serve.histogram(
+  homeward_request_duration_seconds: http.histogram(
     'Time from the headers of a request to the end of its response. Streams of events are left out: they last as long as their readers like.',
     durations,
     'method',
     'route',
   ),
-  homeward_slow_readers_closed_total: serve.counter(
+  homeward_slow_readers_closed_total: http.counter(
     'Connections that were closed because their reader was too slow: stalled (10 s without a byte), overdue (the whole response took too long), client_bytes or process_bytes (the slowest of a client, or of all, that had too many unsent bytes). Or because it sent too many requests at once: pipelined.',
     'reason',
   ),
-  homeward_unsent_response_bytes: serve.gauge(
+  homeward_unsent_response_bytes: http.gauge(
     'Bytes of responses that are not sent yet, since their readers are slow, with 4 kB for each response. At most 64 MB.',
   ),
   homeward_streams: serve.gauge('Open streams of events.'),
-  homeward_rate_limit_decisions_total: serve.counter(
+  homeward_rate_limit_decisions_total: http.counter(
     'Decisions of the rate limit. Plan "none" is an address without a valid key. The outcome is admitted, limited (in the window minute or day) or banned. They are made by redis, or by the process while Redis does not reply.',
     'plan',
     'outcome',
@@ -71,27 +73,27 @@ export const metricTable = {
   homeward_change_look_age_seconds: serve.gauge(
     'Time since the last check for changes in PostgreSQL. A process without requests does not check.',
   ),
-  homeward_postgres_confirms_writes: both.gauge(
+  homeward_postgres_confirms_writes: all.gauge(
     '0 while this process rejects writes because a commit was not confirmed: a synchronous standby is away. Else 1.',
   ),
-  homeward_postgres_up: both.gauge('1 while PostgreSQL replies to this process, else 0.'),
+  homeward_postgres_up: all.gauge('1 while PostgreSQL replies to this process, else 0.'),
   homeward_postgres_timeline: shared('The timeline of PostgreSQL, which changes with each failover and each restore.'),
-  homeward_postgres_connections: both.gauge(
+  homeward_postgres_connections: all.gauge(
     'Connections to PostgreSQL, busy or idle: for transactions, for searches, for single statements, and for looks for changes.',
     'use',
     'state',
   ),
-  homeward_postgres_max_connections: both.gauge('The bound of that, in this process.', 'use'),
-  homeward_postgres_waiting: both.gauge('Transactions or searches that wait for a connection.', 'use'),
-  homeward_postgres_statements_in_flight: both.gauge(
+  homeward_postgres_max_connections: all.gauge('The bound of that, in this process.', 'use'),
+  homeward_postgres_waiting: all.gauge('Transactions or searches that wait for a connection.', 'use'),
+  homeward_postgres_statements_in_flight: all.gauge(
     'Single statements that were sent and have no reply yet. Several share a connection.',
     'use',
   ),
-  homeward_postgres_statement_duration_seconds: both.histogram('Time from sending a statement to its result.', durations),
-  homeward_redis_up: both.gauge('1 while Redis replies to this process, else 0.'),
-  homeward_redis_late_total: both.counter('Calls that Redis did not reply to in time.'),
-  homeward_redis_lost_total: both.counter('How often Redis was lost.'),
-  homeward_redis_call_duration_seconds: both.histogram(
+  homeward_postgres_statement_duration_seconds: all.histogram('Time from sending a statement to its result.', durations),
+  homeward_redis_up: all.gauge('1 while Redis replies to this process, else 0.'),
+  homeward_redis_late_total: all.counter('Calls that Redis did not reply to in time.'),
+  homeward_redis_lost_total: all.counter('How often Redis was lost.'),
+  homeward_redis_call_duration_seconds: all.histogram(
     'Time from a call to the reply of Redis, also of late ones. One call decides several requests.',
     [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05],
   ),

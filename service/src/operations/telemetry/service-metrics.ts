@@ -14,13 +14,8 @@ interface Parts {
 
 /** Metrics of `serve`. */
 export function addServiceMetrics(registry: MetricRegistry, { requests, decisions, caches, changes, streams, progress }: Parts): void {
-  requests.register(registry);
+  addConsoleMetrics(registry, { requests, decisions, progress });
   registry.addValue('homeward_streams', () => streams.size);
-  registry.addValuesBy('homeward_slow_readers_closed_total', 'reason', () => Object.entries(progress.closed));
-  registry.addValue('homeward_unsent_response_bytes', () => progress.unsentBytes);
-  registry.addValues('homeward_rate_limit_decisions_total', () =>
-    [...decisions].map(({ plan = 'none', outcome, by, count }) => ({ labels: { plan, ...labelsOf(outcome), by }, value: count })),
-  );
   registry.addValue('homeward_bans_started_total', () => decisions.bansStarted);
 
   const states = () => Object.entries(caches).map(([cache, { state }]) => ({ cache, ...state }));
@@ -34,6 +29,19 @@ export function addServiceMetrics(registry: MetricRegistry, { requests, decision
   registry.addValuesBy('homeward_cache_bytes', 'cache', () => states().map(({ cache, bytes }) => [cache, bytes]));
   registry.addValuesBy('homeward_cache_max_bytes', 'cache', () => states().map(({ cache, bytesMax }) => [cache, bytesMax]));
   registry.addValue('homeward_change_look_age_seconds', () => changes.lookAgeMs && changes.lookAgeMs / 1_000);
+}
+
+/** Metrics of `console`, which `serve` has too. */
+export function addConsoleMetrics(
+  registry: MetricRegistry,
+  { requests, decisions, progress }: Pick<Parts, 'requests' | 'decisions' | 'progress'>,
+): void {
+  requests.register(registry);
+  registry.addValuesBy('homeward_slow_readers_closed_total', 'reason', () => Object.entries(progress.closed));
+  registry.addValue('homeward_unsent_response_bytes', () => progress.unsentBytes);
+  registry.addValues('homeward_rate_limit_decisions_total', () =>
+    [...decisions].map(({ plan = 'none', outcome, by, count }) => ({ labels: { plan, ...labelsOf(outcome), by }, value: count })),
+  );
 }
 
 const labelsOf = (outcome: 'admitted' | 'minute' | 'day' | 'banned') =>

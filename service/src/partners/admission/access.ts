@@ -1,10 +1,13 @@
+import type { Author } from '../../domain/actor.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { hasOne, type Permission, type Scope, scopesThat } from '../../domain/scopes.ts';
+import { managedOrders } from '../../domain/visibility.ts';
 import { AppError } from '../../platform/errors.ts';
 
 /** What is checked against the shelter of an animal, as an error says it. */
 const intentions = {
   changePets: 'change or remove it',
+  editPets: 'change or remove it',
   describePets: 'write its profile or photos',
   manageOrders: 'decide on its orders and applications',
 } as const satisfies Partial<Record<Permission, string>>;
@@ -16,19 +19,38 @@ const intentionsOfShelters = { manageShelters: 'change the details and questions
 
 type OfShelters = keyof typeof intentionsOfShelters;
 
-/** Throws unless a key may do this with an animal of this shelter, or with its orders. */
-export function requireAccess(
-  key: KeyRights,
-  permission: ShelterPermission,
-  { petId, shelterId }: { readonly petId: bigint; readonly shelterId: bigint },
-): void {
-  const accepted = scopesFor(key, permission, shelterId);
-  if (hasOne(key.scopes, accepted)) return;
+/** What decides who may do something with an animal, or with its orders. */
+export interface Placement {
+  readonly petId: bigint;
+  readonly shelterId: bigint;
+  /** The client that has added the animal without a shelter, until staff place it in one. Null: none. */
+  readonly ownerId?: bigint | null;
+}
+
+/** The key that acts, and its client. */
+export type ActingKey = KeyRights & Pick<Author, 'clientId'>;
+
+/** Throws unless a key may do this with an animal, or with its orders. */
+export function requireAccess(key: ActingKey, permission: ShelterPermission, placement: Placement): void {
+  if (hasAccess(key, permission, placement)) return;
+  const { petId, shelterId } = placement;
   throw insufficientScope(
     `Animal ${petId} belongs to shelter ${shelterId}. To ${intentions[permission]}, use ${whoMay(permission)}. ${rightsOf(key)}`,
-    accepted,
+    acceptedScopes(key, permission, placement),
   );
 }
+
+export const hasAccess = (key: ActingKey, permission: ShelterPermission, placement: Placement): boolean =>
+  hasOne(key.scopes, acceptedScopes(key, permission, placement));
+
+const acceptedScopes = (key: ActingKey, permission: ShelterPermission, { shelterId, ownerId = null }: Placement): readonly Scope[] => [
+  ...scopesFor(key, permission, shelterId),
+  ...(isOwn(key, ownerId) ? scopesThat(permission, 'own client') : []),
+];
+
+/** Whether the client of this key has added the animal. A key that is bound to a shelter reaches nothing outside it. */
+const isOwn = ({ shelterId, clientId }: ActingKey, ownerId: bigint | null): boolean =>
+  shelterId === null && ownerId !== null && clientId === ownerId;
 
 /** Throws unless a key may do this with a shelter itself. */
 export function requireShelter(key: KeyRights, permission: OfShelters, shelterId: bigint): void {
@@ -40,9 +62,27 @@ export function requireShelter(key: KeyRights, permission: OfShelters, shelterId
   );
 }
 
+/** Whose orders and applications staff decide on: those of every shelter, or of their own. Throws for others. */
+export function requireStaff(key: ActingKey): 'all' | bigint {
+  const managed = managedOrders({ ...key, clientId: null });
+  const reach = managed === 'all' ? managed : managed.shelterId;
+  if (reach !== null) return reach;
+  throw insufficientScope(
+    `To decide on orders and applications, use ${whoMay('manageOrders')}. ${rightsOf(key)}`,
+    scopesThat('manageOrders'),
+  );
+}
+
 /** For messages and documents: the keys that may do this with an animal, or with a shelter. */
-export const whoMay = (permission: ShelterPermission | OfShelters): string =>
-  `a key with ${scopesThat(permission, 'any shelter').join(' or ')}, or one that is bound to ${permission in intentionsOfShelters ? 'that' : "the animal's"} shelter and has ${scopesThat(permission, 'own shelter').join(' or ')}`;
+export function whoMay(permission: ShelterPermission | OfShelters): string {
+  const anywhere = `a key with ${scopesThat(permission, 'any shelter').join(' or ')}`;
+  const shelters = permission in intentionsOfShelters ? 'that' : "the animal's";
+  const inShelter = `one that is bound to ${shelters} shelter and has ${scopesThat(permission, 'own shelter').join(' or ')}`;
+  const ofClient = scopesThat(permission, 'own client').join(' or ');
+  return ofClient === ''
+    ? `${anywhere}, or ${inShelter}`
+    : `${anywhere}, ${inShelter}, or one without a shelter that has ${ofClient}, if its client added the animal and staff have not placed it in a shelter since`;
+}
 
 /** The scopes of which this key needs one, to do something in this shelter. */
 function scopesFor(key: KeyRights, permission: Permission, shelterId: bigint): readonly Scope[] {

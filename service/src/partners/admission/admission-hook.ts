@@ -38,7 +38,7 @@ export function addAdmission(api: FastifyInstance, admit: Admit): void {
   api.addHook('onRequest', async (request, reply) => {
     await admitRequest(request, reply, admit);
     requireOneHost(request.raw);
-    if (hasEmptyId(request)) throw routeNotFound(request.url);
+    if (hasEmptyId(request)) throw routeNotFound(request);
     requireScope(request);
   });
 }

@@ -15,11 +15,13 @@ import { addressQuota, type Bounds, type Quota } from '../rate-limit/plans.ts';
 import { addressLimitError, clientLimitError, type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterDecision } from '../rate-limit/redis-limiter.ts';
 import { invalidKey, readKey, unknownKey } from './authentication.ts';
+import type { KeyPlaces } from './misplaced-key.ts';
 
 /** The client and key that sent a request. */
 export interface Caller {
   readonly clientId: bigint;
   readonly keyId: bigint;
+  readonly personId: null;
   /** The shelter that the key is bound to; null: none. */
   readonly shelterId: bigint | null;
   readonly scopes: readonly Scope[];
@@ -73,6 +75,8 @@ interface Request {
   /** A function: parsing an IPv6 address takes some 10 µs, and a cached key needs no address. */
   readonly address: () => string;
   readonly decided?: LimiterResult | undefined;
+  /** Where a request without the header may have its key, for the message. */
+  readonly places?: KeyPlaces | undefined;
 }
 
 const epochChangesMax = 3;
@@ -82,7 +86,7 @@ export const admissionSpan = 'admission';
 /** Authenticates and rate-limits one request, before it is routed and before its body is read. */
 export async function admit(parts: Parts, request: Request): Promise<Admission> {
   try {
-    return await admitKey(parts, readKey(request.authorization, parts.config), request);
+    return await admitKey(parts, readKey(request.authorization, parts.config, request.places), request);
   } catch (error) {
     return reject(parts, error instanceof AppError ? error : internalError(error), request.address());
   }
@@ -169,7 +173,15 @@ function conclude(
 ): Admission {
   const { plan, bounds, quota } = known.terms;
   const headers = rateLimitHeaders(verdict, quota);
-  const caller = { clientId: known.clientId, keyId: known.id, shelterId: known.shelterId, scopes: known.scopes, bounds, quota };
+  const caller = {
+    clientId: known.clientId,
+    keyId: known.id,
+    personId: null,
+    shelterId: known.shelterId,
+    scopes: known.scopes,
+    bounds,
+    quota,
+  };
   if (verdict.outcome !== 'admitted') return { error: clientLimitError(verdict, quota, plan), caller, headers };
   // A suspension can end, so it is checked only now: the limiter has just confirmed that the cache entry is not stale.
   const invalidity = invalidityOf(known, nowMs);

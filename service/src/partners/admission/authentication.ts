@@ -3,23 +3,33 @@ import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { environmentOfKey } from '../clients/api-key.ts';
 import type { KnownKey } from '../clients/key-cache.ts';
 import type { Invalidity } from '../clients/key-validity.ts';
+import { describeMalformedKey, describeMisplacedKey, describeScheme, type KeyPlaces } from './misplaced-key.ts';
 
 /** Replaces the value of an Authorization header that was sent more than once: none of the values is trusted. */
 export const sentTwice = 'sent twice';
 
-/** Extracts the key from an Authorization header and checks only its format. Throws a 401 that says what is wrong. */
-export function readKey(authorization: string | undefined, config: Pick<Config, 'environment' | 'otherUrl'>): string {
+/**
+ * Extracts the key from an Authorization header and checks only its format. Throws a 401 that says what is wrong. `places`: where a
+ * request without the header may have its key.
+ */
+export function readKey(
+  authorization: string | undefined,
+  config: Pick<Config, 'environment' | 'otherUrl'>,
+  places: KeyPlaces = { rawHeaders: [], url: '' },
+): string {
   if (authorization === undefined) {
-    throw new AppError('api_key_missing', "Send your key as 'Authorization: Bearer <API_KEY>'. This request had no Authorization header.", {
+    const found = describeMisplacedKey(places) ?? 'This request had no Authorization header.';
+    throw new AppError('api_key_missing', `Send your key as 'Authorization: Bearer <API_KEY>'. ${found}`, {
       headers: { 'www-authenticate': 'Bearer' },
     });
   }
   if (authorization === sentTwice) throw unauthorized('The Authorization header was sent more than once; send it once.');
-  const [scheme = '', key = '', ...rest] = authorization.trim().split(/ +/);
-  if (scheme.toLowerCase() !== 'bearer') throw unauthorized(wrongScheme(scheme));
+  const [scheme = '', ...parts] = authorization.trim().split(/ +/);
+  if (scheme.toLowerCase() !== 'bearer') throw unauthorized(describeScheme(authorization));
+  const [key = '', ...rest] = parts;
   const environment = rest.length === 0 ? environmentOfKey(key) : undefined;
   if (environment === undefined) {
-    throw unauthorized("This is not a Homeward key: it is mistyped or cut off. A key starts with 'hw_' and has 46 characters.");
+    throw unauthorized(describeMalformedKey(parts));
   }
   if (environment !== config.environment) {
     const there = config.otherUrl ? ` ${environment === 'staging' ? 'Staging' : 'Production'} is at ${config.otherUrl}.` : '';
@@ -27,12 +37,6 @@ export function readKey(authorization: string | undefined, config: Pick<Config, 
   }
   return key;
 }
-
-/** The most common mistake is to omit 'Bearer'. The message never contains the header's value, which may be a secret. */
-const wrongScheme = (scheme: string) =>
-  scheme.startsWith('hw_')
-    ? "Put 'Bearer ' before your key: the Authorization header must be 'Bearer <API_KEY>'."
-    : "The Authorization header must be 'Bearer <API_KEY>'; this one has another scheme.";
 
 export const unknownKey = () => unauthorized('This key does not exist here. Compare it with the one that you saved when it was created.');
 

@@ -41,6 +41,14 @@ export async function findClientByName(db: Db, name: string): Promise<Client | u
   return rows[0];
 }
 
+export async function lockClientByName(tx: Transaction, name: string): Promise<Client | undefined> {
+  const { rows } = await tx.query<Client>({
+    text: `select ${clientColumns} from clients where name = $1 for no key update`,
+    values: [name],
+  });
+  return rows[0];
+}
+
 export async function findClient(db: Db, id: bigint): Promise<Client | undefined> {
   const { rows } = await db.query<Client>({ name: 'client', text: `select ${clientColumns} from clients where id = $1`, values: [id] });
   return rows[0];

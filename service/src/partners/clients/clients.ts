@@ -5,7 +5,8 @@ import type { Db, Transaction, Transactor, Writer } from '../../platform/db/hand
 import { violates } from '../../platform/db/pool.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import { type Bounds, boundsOf, planNames, type Quota, quotaOf } from '../rate-limit/plans.ts';
+import { type AuditAuthor, type AuditedValues, changedValues, recordAudit } from '../audit/audit.ts';
+import { type Bounds, boundsOf, type PlanName, planNames, type Quota, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey, keyHint, mintApiKey } from './api-key.ts';
 import {
   type ApiKey,
@@ -15,6 +16,7 @@ import {
   findClientByName,
   insertClient,
   insertKey,
+  lockClientByName,
   lockKey,
   lockUnrevokedKey,
   replaceKey,
@@ -31,6 +33,8 @@ export type { Terms };
 export class ClientsError extends Error {}
 
 const nameLengthMax = 200;
+/** Somebody would have to take that many names on purpose. */
+const numbersMax = 1_000;
 
 /** A new key in plain text, which is shown only once. */
 export interface MintedKey {
@@ -49,6 +53,7 @@ export async function createKey(
     shelterId?: bigint | null;
     expiresAt: Date | null;
     environment: Environment;
+    by: AuditAuthor;
   },
 ): Promise<MintedKey> {
   const nameLength = [...input.client].length;
@@ -65,7 +70,7 @@ export async function createKey(
   return db.transaction(async (tx) => {
     const { limits } = input;
     const client =
-      (await findClientByName(tx, input.client)) ?? (limits && (await insertOrFindClient(tx, { name: input.client, ...limits })));
+      (await findClientByName(tx, input.client)) ?? (limits && (await insertOrFindClient(tx, input.by, { name: input.client, ...limits })));
     if (!client) {
       throw new ClientsError(`There is no client "${input.client}". To create it, give a plan with --plan: ${planNames.join(', ')}.`);
     }
@@ -74,8 +79,27 @@ export async function createKey(
         `Client "${client.name}" has the plan ${describe(client)}, not ${describe(limits)}. Use 'homeward clients set-plan' to change it, or leave out --plan.`,
       );
     }
-    return mint(tx, client.id, { ...input, shelterId });
+    const minted = await mint(tx, client.id, { ...input, shelterId });
+    await recordAudit(tx, input.by, 'key.created', { targetId: minted.record.id, shelterId, after: keyValues(minted.record) });
+    return minted;
   });
+}
+
+/** Creates a client of this name, or with a number after it if that is taken. */
+export async function createNumberedClient(
+  tx: Transaction,
+  by: AuditAuthor,
+  name: string,
+  plan: Exclude<PlanName, 'enterprise'>,
+): Promise<Client> {
+  for (let number = 1; number <= numbersMax; number += 1) {
+    const numbered = number === 1 ? name : `${name} ${number}`;
+    const client = await insertClient(tx, { name: numbered, plan, perMinute: null, perDay: null });
+    if (!client) continue;
+    await recordAudit(tx, by, 'client.created', { targetId: client.id, shelterId: null, after: planValues(client) });
+    return client;
+  }
+  throw new Error(`${numbersMax} clients are named ${name}`);
 }
 
 /** The new key is valid at once, the old one until the overlap ends. The new key gets the lifetime that the old one had. */
@@ -117,12 +141,14 @@ export async function requireUnrevoked(tx: Transaction, keyId: bigint): Promise<
 export async function setSuspended(
   db: Transactor,
   journal: Journal,
+  by: AuditAuthor,
   name: string,
   isSuspended: boolean,
 ): Promise<{ readonly client: Client; readonly isJournaled: boolean }> {
   return db.transaction(async (tx) => {
     const client = await updateSuspension(tx, name, isSuspended);
     if (!client) throw new ClientsError(`There is no client "${name}".`);
+    await recordAudit(tx, by, isSuspended ? 'client.suspended' : 'client.resumed', { targetId: client.id, shelterId: null });
     return { client, isJournaled: journal({ act: isSuspended ? 'client_suspended' : 'client_resumed', client: client.id }) };
   });
 }
@@ -142,11 +168,15 @@ export async function getQuota(db: Db, clientId: bigint): Promise<Quota> {
 /** The bounds of a client that is not the caller. */
 export const getBounds = async (db: Db, clientId: bigint): Promise<Bounds> => boundsOf(await getClient(db, clientId));
 
-export async function setPlan(db: Db & Writer, name: string, limits: Terms): Promise<Client> {
-  const client = await findClientByName(db, name);
-  const updated = client && (await updatePlan(db, client.id, limits));
-  if (!updated) throw new ClientsError(`There is no client "${name}".`);
-  return updated;
+export async function setPlan(db: Transactor, by: AuditAuthor, name: string, limits: Terms): Promise<Client> {
+  return db.transaction(async (tx) => {
+    const client = await lockClientByName(tx, name);
+    const updated = client && (await updatePlan(tx, client.id, limits));
+    if (!updated) throw new ClientsError(`There is no client "${name}".`);
+    const values = changedValues(planValues(client), planValues(updated));
+    if (values) await recordAudit(tx, by, 'client.plan_changed', { targetId: client.id, shelterId: null, ...values });
+    return updated;
+  });
 }
 
 /** After a restore, re-applies a revocation that was made at `at`. False if there is no such key, or it was created later. */
@@ -168,7 +198,7 @@ export async function reapplySuspension(tx: Transaction, id: bigint, isSuspended
   return updateSuspensionAsOf(tx, id, isSuspended ? at : null, at);
 }
 
-async function insertOrFindClient(tx: Transaction, client: Terms & { name: string }): Promise<Client> {
+async function insertOrFindClient(tx: Transaction, by: AuditAuthor, client: Terms & { name: string }): Promise<Client> {
   // Only new names are checked: a client that was named under earlier rules can still get keys.
   const rejected = findCharacter(client.name, controls + reorderings);
   if (rejected) {
@@ -176,7 +206,9 @@ async function insertOrFindClient(tx: Transaction, client: Terms & { name: strin
       `A client's name must not contain control characters or bidirectional overrides. This one contains ${rejected}.`,
     );
   }
-  const found = (await insertClient(tx, client)) ?? (await findClientByName(tx, client.name));
+  const inserted = await insertClient(tx, client);
+  if (inserted) await recordAudit(tx, by, 'client.created', { targetId: inserted.id, shelterId: null, after: planValues(inserted) });
+  const found = inserted ?? (await findClientByName(tx, client.name));
   if (!found) throw new Error('the client was neither inserted nor found');
   return found;
 }
@@ -195,6 +227,22 @@ async function mint(
     throw new ClientsError(`There is no shelter ${shelterId}. 'homeward shelters list' lists all.`);
   }
 }
+
+/** What the audit says of a key. */
+export const keyValues = ({ clientId, scopes, expiresAt }: Pick<ApiKey, 'clientId' | 'scopes' | 'expiresAt'>): AuditedValues => ({
+  client: String(clientId),
+  scopes,
+  expiresAt: expiresAt?.toISOString() ?? null,
+});
+
+const planValues = ({ name, plan, perMinute, perDay, openOrdersMax, newCategoriesMax }: Client): AuditedValues => ({
+  name,
+  plan,
+  perMinute,
+  perDay,
+  openOrdersMax,
+  newCategoriesMax,
+});
 
 function describe(terms: Terms): string {
   const { plan, perMinute, perDay } = terms;

@@ -5,7 +5,7 @@ import { allowedMethods } from './methods.ts';
 
 export const exposedHeaders = [
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit-Policy, RateLimit',
-  'Retry-After, Link, ETag, Location, Idempotent-Replayed, Deprecation, Sunset, X-Request-Id',
+  'Retry-After, Link, ETag, Location, Content-Location, Idempotent-Replayed, Deprecation, Sunset, X-Request-Id',
 ].join(', ');
 
 export const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders };
@@ -35,7 +35,7 @@ async function respondToOptions(request: FastifyRequest, reply: FastifyReply, { 
   reply.headers(await readRateHeaders(requestSubject(request)));
   if (isPreflight(request)) return reply.status(204).headers(preflightHeaders('GET, HEAD, POST, PUT, PATCH, DELETE', moreHeaders)).send();
   const allow = allowedMethods(request);
-  if (!allow) throw routeNotFound(request.url);
+  if (!allow) throw routeNotFound(request);
   return reply.status(204).header('allow', allow).send();
 }
 

@@ -21,7 +21,7 @@ export function findInvalidFields(ajv: Ajv, schema: Schema, value: unknown, path
   const unknown = additionalProperties === false ? Object.keys(value).filter((name) => !Object.hasOwn(properties, name)) : [];
   const invalid = Object.entries(properties).flatMap(([name, property]) => {
     const field = value[name];
-    if (field === undefined) return required.includes(name) ? [missing(name, path)] : [];
+    if (field === undefined) return required.includes(name) ? [missing(name, path, resolved, value)] : [];
     if (isObject(field) && resolve(ajv, property).properties) return findInvalidFields(ajv, property, field, `${path}/${name}`);
     const validate = validatorOf(ajv, name, property);
     if (validate({ [name]: field })) return [];
@@ -32,11 +32,13 @@ export function findInvalidFields(ajv: Ajv, schema: Schema, value: unknown, path
 
 const resolve = (ajv: Ajv, schema: Schema) => (schema.$ref === undefined ? schema : (ajv.getSchema(schema.$ref)?.schema as Schema));
 
-const missing = (name: string, path: string): ErrorObject => ({
+const missing = (name: string, path: string, parentSchema: Schema, data: unknown): ErrorObject => ({
   keyword: 'required',
   instancePath: path,
   schemaPath: '',
   params: { missingProperty: name },
+  parentSchema,
+  data,
 });
 
 const unknownField = (name: string, path: string, parentSchema: Schema): ErrorObject => ({

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { AppError } from '../errors.ts';
+import { adviseOnJson } from './json-advice.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -49,7 +50,9 @@ export function parseJsonBody(bytes: Buffer): unknown {
     return /[\d.]{16}|\de-/i.test(text) ? secureJson.parse(text, exactIntegers as Reviver) : secureJson.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown';
-    throw new AppError('invalid_json', `The body is not valid JSON: ${reason.slice(0, 120)}.`, { cause: error });
+    throw new AppError('invalid_json', `The body is not valid JSON: ${reason.slice(0, 120)}.${adviseOnJson(text, reason)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -51,7 +51,9 @@ export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
           schema: { hide: true },
           // Before the body is read, which may be large or invalid.
           onRequest: async ({ method }) => {
-            throw new AppError('method_not_allowed', `${method} isn't supported here. Allowed: ${named}.`, { headers: { allow } });
+            const instead = api.knownOperations.insteadOf(method, path);
+            const message = `${method} isn't supported here. Allowed: ${named}.${instead ? ` ${instead}` : ''}`;
+            throw new AppError('method_not_allowed', message, { headers: { allow } });
           },
           handler: () => {},
         });

@@ -1,32 +1,73 @@
+import type { UsualNames } from '../../domain/usual-names.ts';
+
 /** Longer names are not compared: the work grows with the product of both lengths. */
 const lengthMax = 40;
+const editsMax = 2;
+const distances = { sameForm: 0, usual: 0.5, beginning: 1, none: Number.POSITIVE_INFINITY } as const;
+
+/** The names of a table of usual ones, by what other APIs call them. */
+export type UsualIndex = ReadonlyMap<string, readonly string[]>;
+
+export function indexUsual(table: UsualNames): UsualIndex {
+  const index = new Map<string, string[]>();
+  for (const [ours, { usual }] of Object.entries(table)) {
+    for (const theirs of usual.map(plainName)) index.set(theirs, [...(index.get(theirs) ?? []), ours]);
+  }
+  return index;
+}
 
 /**
- * The known name that was probably meant: it differs in one letter of three at most, or begins like this one. Undefined: none is
- * similar.
+ * The known name that was probably meant: the same in another case or form, what other APIs call it, one that begins like it, or one that
+ * differs in two letters at most, and in one of three. Undefined: none is similar.
  */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  if (name.length > lengthMax) return undefined;
-  const lower = name.toLowerCase();
-  const [nearest] = known
-    .map((candidate) => ({ candidate, distance: begins(candidate, lower) ? 1 : distanceOf(lower, candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(name.length, candidate.length) / 3)
-    .sort((a, b) => a.distance - b.distance);
+export function nearestName(name: string, known: readonly string[], usual?: UsualIndex): string | undefined {
+  let nearest: { candidate: string; distance: number } | undefined;
+  for (const candidate of known) {
+    const distance = nameDistance(name, candidate, usual);
+    if (distance < (nearest?.distance ?? distances.none)) nearest = { candidate, distance };
+  }
   return nearest?.candidate;
 }
 
-const begins = (candidate: string, lower: string) => lower.length >= 3 && candidate.toLowerCase().startsWith(lower);
+/** How far a name is from one that may be meant by it: 0 in another form, infinite if they are not similar. */
+export function nameDistance(name: string, candidate: string, usual?: UsualIndex): number {
+  if (name.length > lengthMax) return distances.none;
+  const [plain, plainCandidate] = [plainName(name), plainName(candidate)];
+  if (plain === plainCandidate) return plain === '' ? distances.none : distances.sameForm;
+  if (usual && isUsual(name, candidate, usual)) return distances.usual;
+  if (plain.length >= 3 && plainCandidate.startsWith(plain)) return distances.beginning;
+  const edits = editDistance(plain, plainCandidate);
+  return edits <= Math.max(plain.length, plainCandidate.length) / 3 ? edits : distances.none;
+}
 
-/** How many letters must be inserted, removed or replaced (Levenshtein). */
-function distanceOf(one: string, other: string): number {
+/** Whether other APIs call ours by this name. */
+export const isUsual = (name: string, ours: string, index: UsualIndex): boolean => index.get(plainName(name))?.includes(ours) ?? false;
+
+/** In lower case, without what forms differ in: category_id, category-id and categoryId are the same, and so is filter[categoryId]. */
+const plainName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^filter\[/, '')
+    .replaceAll(/[_\-. [\]]/g, '');
+
+/**
+ * How many letters must be inserted, removed, replaced or exchanged with the next one (optimal string alignment). Infinite if they are
+ * more than two.
+ */
+function editDistance(one: string, other: string): number {
+  if (Math.abs(one.length - other.length) > editsMax || other.length > lengthMax) return distances.none;
+  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, i) => i);
-  for (const [i, letter] of [...one].entries()) {
+  for (let i = 0; i < one.length; i += 1) {
     const next = [i + 1];
     for (let j = 0; j < other.length; j += 1) {
-      const replaced = (row[j] ?? 0) + (letter === other[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+      const replaced = (row[j] ?? 0) + (one[i] === other[j] ? 0 : 1);
+      const isExchanged = i > 0 && j > 0 && one[i] === other[j - 1] && one[i - 1] === other[j];
+      const exchanged = isExchanged ? (before[j - 1] ?? 0) + 1 : distances.none;
+      next.push(Math.min(replaced, exchanged, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
-  return row[other.length] ?? 0;
+  const edits = row[other.length] ?? 0;
+  return edits > editsMax ? distances.none : edits;
 }

@@ -88,6 +88,12 @@ export function readKeyCursor<Key>(cursor: string, filters: Filters, readers: Re
   return keys;
 }
 
+/** Whether a cursor was created for these filters. */
+export const isCursorOf = (cursor: string, filters: Filters): boolean =>
+  Buffer.from(cursor, 'base64url')
+    .toString('latin1')
+    .endsWith(`.${hashFilters(filters)}`);
+
 const hashText = /^[\w-]{8}$/;
 
 interface Position {
@@ -116,12 +122,15 @@ const unknownCursor = () =>
   );
 
 /** A relative link, so that it doesn't depend on the caller's Host header. */
-export function linkToNext(path: string, page: { limit: number; filters: Filters; cursor: string }): string {
-  let query = `limit=${page.limit}`;
-  for (const [name, value] of Object.entries(page.filters)) {
-    for (const one of [value ?? []].flat()) query += `&${name}=${encodeURIComponent(one)}`;
-  }
-  return `<${path}?${query}&cursor=${page.cursor}>; rel="next"`;
+export const linkToNext = (path: string, { limit, filters, cursor }: { limit: number; filters: Filters; cursor: string }): string =>
+  `<${pathWith(path, { limit: String(limit), ...filters, cursor })}>; rel="next"`;
+
+/** A relative URL. Names are those of parameters, so only values are encoded. */
+export function pathWith(path: string, parameters: Filters): string {
+  const texts = Object.entries(parameters).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => `${name}=${encodeURIComponent(one)}`),
+  );
+  return texts.length === 0 ? path : `${path}?${texts.join('&')}`;
 }
 
 export function addLink(reply: FastifyReply, link: string): void {

@@ -20,11 +20,19 @@ export function makeStatic(type: string, content: string | Buffer): StaticConten
   return { type, bytes, etag: etagOf(bytes.toString('base64')), compressed: new Map() };
 }
 
+/** For content whose name has its hash. */
+export const immutableHeaders = { ...staticHeaders, 'cache-control': 'public, max-age=31536000, immutable' };
+
 /** Compressed if the caller accepts that; 304 if it already has the content. A 404 page is never 304. */
-export async function sendStatic({ headers }: FastifyRequest, reply: FastifyReply, content: StaticContent): Promise<FastifyReply> {
+export async function sendStatic(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  content: StaticContent,
+  caching: Readonly<Record<string, string>> = staticHeaders,
+): Promise<FastifyReply> {
   const { type, bytes, etag } = content;
   const coding = isText(type) ? codingFor(headers['accept-encoding'], bytes.length) : undefined;
-  reply.headers(staticHeaders);
+  reply.headers(caching);
   if (reply.statusCode === 200) {
     reply.header('etag', codedEtag(etag, coding));
     if (isUnmodified(headers['if-none-match'], etag)) return reply.status(304).send();

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { findCharacter } from '../characters.ts';
 import { show } from '../errors.ts';
-import { nearestName } from './nearest-name.ts';
+import { guessField, guessValue, nearestField } from './guesses.ts';
 
 type Json = Record<string, unknown>;
 
@@ -21,21 +21,65 @@ export function describeBodyError(body: unknown, error: ErrorObject | undefined)
   const field = fieldOf(error?.instancePath ?? '') || 'The body';
   if (error?.keyword === 'required') {
     const missing = String(error.params['missingProperty']);
-    return `${error.instancePath ? `${field}.` : ''}${missing} is required.`;
+    return `${error.instancePath ? `${field}.` : ''}${missing} is required.${adviseOnMissing(missing, error)}`;
   }
   if (error?.keyword === 'additionalProperties') return describeUnknownField(error);
-  return describe(field, error);
+  return describe(field, error) + adviseOnBody(error);
 }
+
+/** Fields that are ignored are looked at only if one is missing, and few of them: a body may have 100,000. */
+const ignoredMax = 20;
+
+/** What was probably sent in place of a required field, where unknown ones are ignored. */
+function adviseOnMissing(missing: string, { data, parentSchema }: ErrorObject): string {
+  for (const [name, value] of ignoredFields(data, parentSchema)) {
+    if (isObject(value) && Object.hasOwn(value, missing)) return ` It must not be within ${quotedUnlessPlain(name)}.`;
+    const guess = guessField(name, [missing]);
+    if (guess) return ` ${quotedUnlessPlain(name)} is not a field. ${guess}`;
+  }
+  return '';
+}
+
+/** A number in quotes, one of several objects, JSON within JSON, and a body none of whose fields is known. */
+function adviseOnBody(error: ErrorObject | undefined): string {
+  const { data, parentSchema, instancePath, keyword } = error ?? {};
+  if (typeof data === 'string' && isNumber(parentSchema) && /^-?\d{1,19}$/.test(data)) return ` Write it without quotes: ${data}.`;
+  if (instancePath !== '' && keyword !== 'anyOf') return '';
+  if (Array.isArray(data)) return ' Send one in each request.';
+  if (typeof data === 'string' && data.trimStart().startsWith('{')) return ' Send the object as it is, not as a string.';
+  const known = Object.keys((parentSchema as Json | undefined)?.['properties'] ?? {});
+  for (const [name] of ignoredFields(data, parentSchema)) {
+    const guess = guessField(name, known);
+    if (guess) return ` ${quotedUnlessPlain(name)} is not a field. ${guess}`;
+  }
+  return '';
+}
+
+const isNumber = (schema: unknown) => {
+  const { int64, type } = (schema ?? {}) as Json;
+  return int64 === true || type === 'integer' || type === 'number';
+};
+
+function ignoredFields(value: unknown, schema: unknown): Array<[name: string, value: unknown]> {
+  const { properties = {}, additionalProperties } = (schema ?? {}) as Json;
+  if (!isObject(value) || additionalProperties === false) return [];
+  return Object.entries(value)
+    .filter(([name]) => !Object.hasOwn(properties as Json, name))
+    .slice(0, ignoredMax);
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function describeUnknownField({ instancePath, params, parentSchema }: ErrorObject): string {
   const parent = fieldOf(instancePath);
   const name = String(params['additionalProperty']);
   const fields = Object.entries((parentSchema as Json)['properties'] as Record<string, Json>);
   const writable = fields.filter(([, field]) => field['readOnly'] !== true).map(([known]) => known);
-  const nearest = nearestName(name, writable);
-  const advice = nearest === undefined ? `${parent || 'The body'} takes ${writable.join(', ')}.` : `Did you mean ${nearest}?`;
-  return `${parent && `${parent}.`}${/^\w{1,40}$/.test(name) ? name : shortened(name)} is not a field. ${advice}`;
+  const advice = guessField(name, writable) ?? `${parent || 'The body'} takes ${writable.join(', ')}.`;
+  return `${parent && `${parent}.`}${quotedUnlessPlain(name)} is not a field. ${advice}`;
 }
+
+const quotedUnlessPlain = (name: string) => (/^\w{1,40}$/.test(name) ? name : shortened(name));
 
 /** `/adopter/email` becomes `adopter.email`, and `/types/0` becomes `types[0]`. */
 const fieldOf = (instancePath: string) =>
@@ -52,11 +96,28 @@ export function describeQueryError(error: ErrorObject | undefined): string {
     return `${field} must be an integer. To ask for several, repeat it: ${field}=1&${field}=2.`;
   }
   if (error?.keyword === 'maxItems') return `${field} must be given at most ${error.params['limit']} times; got ${show(error.data)}.`;
-  return describe(field || 'The query', error);
+  return describe(field || 'The query', error) + adviseOnList(field, error, index !== undefined);
 }
 
+/** Several values in one, with commas. */
+function adviseOnList(name: string, error: ErrorObject | undefined, mayRepeat: boolean): string {
+  const { data, parentSchema } = error ?? {};
+  const values = (parentSchema as Json | undefined)?.['enum'];
+  const given = typeof data === 'string' && data.includes(',') ? data.split(',', valuesMax + 1) : [];
+  if (!Array.isArray(values) || given.length === 0 || !given.every((one) => values.includes(one))) return '';
+  return mayRepeat ? ` Repeat it: ${given.map((one) => `${name}=${one}`).join('&')}.` : ' It takes one value.';
+}
+
+const valuesMax = 5;
+
 function describe(field: string, error: ErrorObject | undefined): string {
-  return `${field} must be ${expectation(error)}; got ${show(error?.data)}.${rejectedCharacter(error)}`;
+  return `${field} must be ${expectation(error)}; got ${show(error?.data)}.${rejectedCharacter(error)}${likelyValue(error)}`;
+}
+
+function likelyValue(error: ErrorObject | undefined): string {
+  const values = (error?.parentSchema as Json | undefined)?.['enum'];
+  const guess = Array.isArray(values) ? guessValue(error?.data, values) : undefined;
+  return guess ? ` ${guess}` : '';
 }
 
 /** Names the character, since it may be invisible, or beyond the part of the value that is shown. */
@@ -85,7 +146,26 @@ function lengthsOf({ minLength = 0, maxLength }: { minLength?: number; maxLength
   return minLength > 0 ? `${min}–${max}` : `at most ${max}`;
 }
 
-export const unknownParameter = (name: string): string => `Unknown query parameter ${shortened(name)}.`;
+/** Describes query parameters that an operation does not have, with what the others take. */
+export class ParameterGuide {
+  /** The first operation that takes each parameter. */
+  readonly #takers = new Map<string, string>();
+
+  /** The description of an unknown parameter of this operation. Call it once for each operation, before the first request. */
+  of(method: string, url: string, schema: Json): (name: string) => string {
+    const own = Object.keys(schema['properties'] ?? {});
+    for (const name of method === 'GET' ? own : []) if (!this.#takers.has(name)) this.#takers.set(name, url);
+    return (name) => {
+      const advice = guessField(name, own) ?? (method === 'GET' ? this.#describeTaker(name) : undefined);
+      return `Unknown query parameter ${shortened(name)}.${advice ? ` ${advice}` : ''}`;
+    };
+  }
+
+  #describeTaker(name: string): string | undefined {
+    const guess = nearestField(name, [...this.#takers.keys()]);
+    return guess === undefined ? undefined : `GET ${this.#takers.get(guess)} takes ${guess}.`;
+  }
+}
 
 const shortened = (name: string) => show(name.length > 40 ? `${name.slice(0, 40)}…` : name);
 

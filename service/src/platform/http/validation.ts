@@ -3,7 +3,7 @@ import type { FastifySchemaCompiler } from 'fastify';
 import { int64Max, int64Min, parseInt64 } from '../db/int64.ts';
 import { AppError } from '../errors.ts';
 import { findInvalidFields } from './invalid-fields.ts';
-import { describeAll, describeBodyError, describeQueryError, knownParameters, unknownParameter } from './validation-messages.ts';
+import { describeAll, describeBodyError, describeQueryError, knownParameters, ParameterGuide } from './validation-messages.ts';
 
 type Json = Record<string, unknown>;
 
@@ -12,17 +12,24 @@ type Json = Record<string, unknown>;
  * coerced, clamped or dropped.
  */
 export function createValidatorCompiler(shared: readonly object[]): FastifySchemaCompiler<unknown> {
+  const ajv = createAjv();
+  for (const schema of shared) ajv.addSchema(withInt64Keyword(schema) as Json);
+  const guide = new ParameterGuide();
+  return ({ schema, httpPart, method, url }) => {
+    // Routes parse the ids in a path themselves: an invalid id is 404, not 400.
+    if (httpPart === 'params') return () => true;
+    const compiled = withInt64Keyword(schema) as Json;
+    return httpPart === 'querystring' ? validateQuery(ajv, compiled, guide.of(method, url, compiled)) : validateBody(ajv, compiled);
+  };
+}
+
+/** It knows the keywords that the schemas of this service use. */
+export function createAjv(): Ajv {
   const ajv = new Ajv({ useDefaults: true, verbose: true, formats: { int64: true } });
   ajv.addKeyword({ keyword: 'int64', modifying: true, errors: false, validate: validateInt64 });
   ajv.addKeyword('x-must-be');
   ajv.addKeyword('x-must-not-contain');
-  for (const schema of shared) ajv.addSchema(withInt64Keyword(schema) as Json);
-  return ({ schema, httpPart }) => {
-    // Routes parse the ids in a path themselves: an invalid id is 404, not 400.
-    if (httpPart === 'params') return () => true;
-    const compiled = withInt64Keyword(schema) as Json;
-    return httpPart === 'querystring' ? validateQuery(ajv, compiled) : validateBody(ajv, compiled);
-  };
+  return ajv;
 }
 
 /** Compiles a schema when a request first needs it: to compile all of them takes a sixth of the time that the service needs to start. */
@@ -48,7 +55,7 @@ function validateBody(ajv: Ajv, schema: Json) {
   };
 }
 
-function validateQuery(ajv: Ajv, schema: Json) {
+function validateQuery(ajv: Ajv, schema: Json, describeUnknown: (name: string) => string) {
   const validator = compileLater(ajv, schema);
   const properties = (schema['properties'] ?? {}) as Record<string, Json>;
   return (query: Record<string, string | string[]>) => {
@@ -67,7 +74,7 @@ function validateQuery(ajv: Ajv, schema: Json) {
     const message = describeAll([
       ...invalid.map((error) => () => describeQueryError(error)),
       ...repeated.map((name) => () => `${name} is given ${query[name]?.length} times; give it once.`),
-      ...unknown.map((name) => () => unknownParameter(name)),
+      ...unknown.map((name) => () => describeUnknown(name)),
     ]);
     const advice = unknown.length > 0 ? ` ${knownParameters(Object.keys(properties))}` : '';
     return { error: new AppError('invalid_query', message + advice) };
@@ -84,7 +91,7 @@ function readText(text: string, type: Json): unknown {
 }
 
 /** Ajv accepts only a double as an integer, so a custom keyword validates an int64 and converts it to a BigInt. */
-function withInt64Keyword(schema: unknown): unknown {
+export function withInt64Keyword(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withInt64Keyword);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { format, type, ...rest } = schema as Json;

@@ -24,7 +24,7 @@ export function readJournalLine(text: string): JournalLine | undefined {
 type Fields = Readonly<Record<string, unknown>>;
 
 function readEntry(fields: Fields): JournalEntry | undefined {
-  const [key, client, webhook] = ['key', 'client', 'webhook'].map((name) => idOf(fields[name]));
+  const [key, client, webhook, person] = ['key', 'client', 'webhook', 'person'].map((name) => idOf(fields[name]));
   const [orders, applications, webhooks] = ['orders', 'applications', 'webhooks'].map((name) => idsOf(fields[name]));
   const extent = erasureExtents.find((name) => name === fields['extent']);
   const expiresAt = new Date(String(fields['expiresAt']));
@@ -43,6 +43,8 @@ function readEntry(fields: Fields): JournalEntry | undefined {
       return client === undefined ? undefined : { act: 'client_resumed', client };
     case 'webhook_disabled':
       return webhook === undefined ? undefined : { act: 'webhook_disabled', webhook };
+    case 'person_removed':
+      return person === undefined ? undefined : { act: 'person_removed', person };
     default:
       return undefined;
   }

@@ -16,7 +16,8 @@ export type JournalEntry =
   | { readonly act: 'key_rotated'; readonly key: bigint; readonly expiresAt: Date }
   | { readonly act: 'client_suspended'; readonly client: bigint }
   | { readonly act: 'client_resumed'; readonly client: bigint }
-  | { readonly act: 'webhook_disabled'; readonly webhook: bigint };
+  | { readonly act: 'webhook_disabled'; readonly webhook: bigint }
+  | { readonly act: 'person_removed'; readonly person: bigint };
 
 /** Of an application: everything of its adopter, or all but name and e-mail address, which a shelter needs after an adoption. */
 export const erasureExtents = ['all', 'answers'] as const;
@@ -33,7 +34,12 @@ export type ErasureExtent = (typeof erasureExtents)[number];
 export type Journal = (entry: JournalEntry) => boolean;
 
 /** What must be possible on a full disk: the client that fills it may be the one whose access ends. */
-const actsThatEndAccess: ReadonlySet<JournalEntry['act']> = new Set(['key_revoked', 'client_suspended', 'webhook_disabled']);
+const actsThatEndAccess: ReadonlySet<JournalEntry['act']> = new Set([
+  'key_revoked',
+  'client_suspended',
+  'webhook_disabled',
+  'person_removed',
+]);
 
 /** Writes to the log, whatever its level, and to `file` unless that is empty. */
 export function openJournal({ fd, file }: { readonly fd: number; readonly file: string }): Journal {

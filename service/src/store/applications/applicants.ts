@@ -1,4 +1,5 @@
 import { type ApplicationParty, endedApplicationStatuses, isOpenApplication } from '../../domain/application-states.ts';
+import { type AuditAuthor, recordAudit } from '../../partners/audit/audit.ts';
 import type { Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
 import { normalizeEmail } from '../../platform/email-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
@@ -65,10 +66,11 @@ export const eraseCompletedWith =
 
 /** What is erased of an order on request is erased of its application too, unless that is being considered again. */
 const eraseLastWith =
-  (journal: Journal, erased: (ids: readonly bigint[]) => void): EraseApplicants =>
+  (journal: Journal, by: AuditAuthor, erased: (ids: readonly bigint[]) => void): EraseApplicants =>
   async (tx, orderIds) => {
     const found = await lockOfOrders(tx, orderIds, ['accepted', ...endedStatuses]);
     erased(found.map(({ id }) => id));
+    await recordErasure(tx, by, { orders: orderIds, applications: found.map(({ id }) => id) });
     return (await eraseLocked(tx, journal, found, 'all')).responses;
   };
 
@@ -82,13 +84,18 @@ export interface ErasedOfOrder {
 }
 
 /** Erases the adopter of one order and of its application, whatever their statuses. Undefined if the order does not exist. */
-export async function eraseOrderAndApplicant(db: Transactor, journal: Journal, orderId: bigint): Promise<ErasedOfOrder | undefined> {
+export async function eraseOrderAndApplicant(
+  db: Transactor,
+  journal: Journal,
+  by: AuditAuthor,
+  orderId: bigint,
+): Promise<ErasedOfOrder | undefined> {
   let ids: readonly bigint[] = [];
   const erased = await eraseAdopterOf(
     db,
     journal,
     orderId,
-    eraseLastWith(journal, (found) => (ids = found)),
+    eraseLastWith(journal, by, (found) => (ids = found)),
   );
   if (!erased) return undefined;
   await awaitAdopterMail(db, ids);
@@ -111,7 +118,13 @@ export interface ErasedByEmail {
  * Erases the adopter from every order and application with this e-mail address, except open ones: the store must be able to contact the
  * adopter. Unconfirmed applications are deleted. Addresses with another tag are reported and left: they may be another person's.
  */
-export async function eraseByEmail(db: Transactor, journal: Journal, email: string, batchSizeMax: number): Promise<ErasedByEmail> {
+export async function eraseByEmail(
+  db: Transactor,
+  journal: Journal,
+  by: AuditAuthor,
+  email: string,
+  batchSizeMax: number,
+): Promise<ErasedByEmail> {
   const addressee = { email, address: normalizeEmail(email) };
   const total = { orders: 0, applications: 0, deleted: 0, responses: 0 };
   const withOrders: bigint[] = [];
@@ -121,9 +134,9 @@ export async function eraseByEmail(db: Transactor, journal: Journal, email: stri
       journal,
       email,
       batchSizeMax,
-      eraseLastWith(journal, (ids) => withOrders.push(...ids)),
+      eraseLastWith(journal, by, (ids) => withOrders.push(...ids)),
     );
-    const batch = await eraseBatch(db, journal, addressee, batchSizeMax);
+    const batch = await eraseBatch(db, journal, by, addressee, batchSizeMax);
     total.orders += ofOrders.orders;
     total.responses += ofOrders.responses + batch.responses;
     total.applications += batch.applications;
@@ -144,6 +157,7 @@ export async function eraseByEmail(db: Transactor, journal: Journal, email: stri
 async function eraseBatch(
   db: Transactor,
   journal: Journal,
+  by: AuditAuthor,
   addressee: Addressee,
   batchSizeMax: number,
 ): Promise<Erased & { readonly found: number }> {
@@ -154,7 +168,9 @@ async function eraseBatch(
     const ids = applications.map(({ id }) => id);
     const erased = await db.transaction(async (tx) => {
       await lockPetRows(tx, [petId]);
-      return eraseLocked(tx, journal, await lockEnded(tx, addressee, ids), 'all');
+      const locked = await lockEnded(tx, addressee, ids);
+      if (locked.length > 0) await recordErasure(tx, by, { orders: [], applications: locked.map(({ id }) => id) });
+      return eraseLocked(tx, journal, locked, 'all');
     });
     total.applications += erased.applications;
     total.deleted += erased.deleted;
@@ -179,22 +195,17 @@ interface Parts {
  *
  * Once this has returned, no message to the adopter begins to be sent.
  */
-export async function eraseApplicant(
-  { db, catalogue }: Parts,
-  journal: Journal,
-  id: bigint,
-  by: ApplicationParty = 'adopter',
-): Promise<Erased> {
+export async function eraseApplicant({ db, catalogue }: Parts, journal: Journal, id: bigint, by: AuditAuthor | 'adopter'): Promise<Erased> {
   const erased = await rerunning(catalogue).transaction((tx) => eraseOne(tx, journal, id, by));
   await awaitAdopterMail(db, [id]);
   return erased;
 }
 
-async function eraseOne(tx: CatalogueTransaction, journal: Journal, id: bigint, by: ApplicationParty): Promise<Erased> {
+async function eraseOne(tx: CatalogueTransaction, journal: Journal, id: bigint, by: AuditAuthor | 'adopter'): Promise<Erased> {
   const found = await findParts(tx, id);
   if (!found) throw applicationNotFound(String(id));
   const orders = await lockOrdersOfApplication(tx, { id, petId: found.petId });
-  if (isOpenApplication(found.status)) await withdraw(tx, id, by);
+  if (isOpenApplication(found.status)) await withdraw(tx, id, by === 'adopter' ? by : 'staff');
   else await lockPetRows(tx, [found.petId]);
   const application = await lockApplication(tx, id);
   if (!application) throw applicationNotFound(String(id));
@@ -202,9 +213,17 @@ async function eraseOne(tx: CatalogueTransaction, journal: Journal, id: bigint, 
   // Reopened or confirmed meanwhile; another order was placed for it.
   if (isOpenApplication(application.status) || application.orderId !== found.orderId) throw new MovedMeanwhile();
   const erased = await eraseLocked(tx, journal, [application], 'all');
+  if (by !== 'adopter') await recordErasure(tx, by, { orders: orders.map((order) => order.id), applications: [id] });
   const { responses } = await eraseLockedOrders(tx, journal, orders);
   return { ...erased, responses: erased.responses + responses };
 }
+
+/** The audit names what was erased by ids: it must not have what was erased. Adopters who do so themselves are not audited. */
+const recordErasure = (tx: Transaction, by: AuditAuthor, erased: { orders: readonly bigint[]; applications: readonly bigint[] }) =>
+  recordAudit(tx, by, 'adopter.erased', {
+    shelterId: null,
+    after: { orders: erased.orders.map(String), applications: erased.applications.map(String) },
+  });
 
 async function withdraw(tx: CatalogueTransaction, id: bigint, by: ApplicationParty): Promise<void> {
   try {
@@ -228,7 +247,7 @@ export async function reapplyApplicantErasure(tx: Transaction, ids: readonly big
     found.map(({ id }) => id),
   );
   const considered = locked.filter(({ status }) => status === 'submitted' || status === 'reviewing');
-  const party = { clientId: null, keyId: null, by: 'service' } as const;
+  const party = { clientId: null, keyId: null, personId: null, by: 'service' } as const;
   await moveAndRecord(tx, party, considered, { to: 'withdrawn', why: 'its adopter was erased before the store was restored' });
   const keepsAddress = ({ status }: Application) => extent === 'answers' && status === 'completed';
   await eraseLocked(tx, () => true, locked.filter(keepsAddress), 'answers');

@@ -1,13 +1,14 @@
 import { awaitMailInFlight, cancelMail, findMailFailures, type QueuedMail, queueMail } from '../../changes/mail/mail-queue.ts';
 import type { MailKind, ReadMail } from '../../changes/mail/mail-sender.ts';
 import type { MailMessage } from '../../changes/mail/message.ts';
-import type { ApplicationParty, ApplicationStatus } from '../../domain/application-states.ts';
+import { type ApplicationParty, type ApplicationStatus, confirmedStatuses } from '../../domain/application-states.ts';
 import type { Language } from '../../platform/config.ts';
 import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { mailTexts } from './application-mail-texts.ts';
 import type { Application } from './application-schemas.ts';
 import { adopterMessage, shelterMessage } from './mail-messages.ts';
 import { findMailedApplication, findShelterTold, selectJustUnanswered, type Unanswered } from './mail-queries.ts';
+import type { Told } from './today-queries.ts';
 
 interface AdopterMail extends MailKind {
   /** It is not sent if the application has another status by then. */
@@ -119,6 +120,22 @@ export function applicationMailReader({ links, language, applicationExpiryDays }
     return adopterMessage(texts, kind, application, url);
   };
 }
+
+/** What an adopter would be told by a decision, with the words that staff are writing. Undefined: the adopter gets no mail. */
+export async function previewMail(
+  db: Db,
+  id: bigint,
+  { kind, message, language, url }: { kind: 'accepted' | 'declined'; message?: string | undefined; language: Language; url: string },
+): Promise<MailMessage | undefined> {
+  const application = await findMailedApplication(db, id);
+  return application && adopterMessage(mailTexts[language], kind, { ...application, message: message || null }, url);
+}
+
+/** Which message says that an application has a status. */
+export const toldKinds: readonly Told[] = confirmedStatuses.flatMap((status) => {
+  const kind = status === 'reviewing' ? toldAfter.submitted : toldAfter[status];
+  return kind ? [{ status, kind }] : [];
+});
 
 /** A job: tells shelters of applications that have had no answer for `unansweredDays` since yesterday, at most once a day. Returns 0. */
 export async function remindShelters(db: Transactor): Promise<0> {

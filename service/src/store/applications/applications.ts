@@ -15,9 +15,9 @@ import { requireAccess } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
-import { actOnOrder, placeApprovedOrder } from '../orders/orders.ts';
+import { actOnOrder, findOrderedPets, placeApprovedOrder } from '../orders/orders.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { lockPet, petNotFound } from '../pets/pets.ts';
+import { type LockedPet, lockCurrentPet, lockPet, petNotFound } from '../pets/pets.ts';
 import { explainConflict } from './application-conflicts.ts';
 import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable, requireAnimal } from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
@@ -28,6 +28,7 @@ import { MovedMeanwhile } from './moved-meanwhile.ts';
 import { requireRoomForAll } from './submissions.ts';
 import {
   type ApplicationParts,
+  countOfPet,
   findOpenOfAdopter,
   findParts,
   lockApplication,
@@ -63,6 +64,9 @@ export function isStaffOf(actor: Actor, { shelterId }: Pick<Application, 'shelte
   const managed = managedOrders(actor);
   return managed === 'all' || managed.shelterId === shelterId;
 }
+
+/** How many open applications an animal has. Its shelter sets how many there may be. */
+export const countOpenApplications = async (db: Db, petId: bigint): Promise<number> => (await countOfPet(db, petId)).open;
 
 export async function getApplication(db: Db, actor: Actor, id: bigint): Promise<Application> {
   const application = await findApplication(db, readerOf(actor), id);
@@ -102,19 +106,26 @@ export async function actOnApplication(
     await lockSubmissions(tx, seen.clientId);
     await addReopened(tx, seen.clientId);
   }
-  const locked = await lockPet(tx, seen.petId);
-  const pet = locked?.pet;
+  const locked = await lockCurrentPet(tx, seen.petId, findOrderedPets);
   const application = await lockAndCheck(tx, id, name);
   // It has moved with its animal to another shelter, whose staff decide on it now.
   if (application.shelterId !== seen.shelterId) throw new MovedMeanwhile();
   if (name === 'accept') {
-    if (!pet) throw petNotFound(String(application.petId));
-    if (pet.status !== placing.pet.from) throw notAvailable(pet);
-    const order = await placeApprovedOrder(tx, orderOf(application), actor, { expiresInSeconds: act.orderExpirySeconds });
+    const { isHeld } = await requireAcceptable(tx, application.petId, locked);
+    const order = await placeApprovedOrder(tx, orderOf(application), actor, { expiresInSeconds: act.orderExpirySeconds, isHeld });
     return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), orderId: order.id })), answers };
   }
   if (name === 'reopen') await requireRoomAgain(tx, application, locked);
   return { ...one(await moveAndRecord(tx, party, [application], { ...ending(name), message: act.message || undefined })), answers };
+}
+
+/** Throws unless the locked animal is available, or would be if it were not held: staff may choose an adopter meanwhile. */
+async function requireAcceptable(tx: Transaction, petId: bigint, locked: LockedPet | undefined): Promise<{ isHeld: boolean }> {
+  if (!locked) throw petNotFound(String(petId));
+  const { pet, hold } = locked;
+  if (pet.status === placing.pet.from) return { isHeld: false };
+  if (!hold?.releases || (await findOrderedPets(tx, [petId])).length > 0) throw notAvailable(pet);
+  return { isHeld: true };
 }
 
 /** Throws unless an application that has ended may be open again. The animal is locked, so what is counted stays so. */
@@ -137,7 +148,7 @@ async function requireRoomAgain(
 export async function withdrawByAdopter(tx: CatalogueTransaction, id: bigint, by: ApplicationParty = 'adopter'): Promise<Application> {
   const found = await findParts(tx, id);
   if (!found) throw applicationNotFound(String(id));
-  const party: Party = { clientId: null, keyId: null, by };
+  const party: Party = { clientId: null, keyId: null, personId: null, by };
   if (found.status === 'accepted') return withdrawAccepted(tx, { ...found, id }, party, theService);
   await lockPet(tx, found.petId);
   return one(await moveAndRecord(tx, party, [await lockAndCheck(tx, id, 'withdraw')], ending('withdraw')));
@@ -210,6 +221,7 @@ const orderOf = ({ id, petId, clientId, adopter }: Application) => {
 const partyOf = (actor: Actor, application: Application): Party => ({
   clientId: actor.clientId,
   keyId: actor.keyId,
+  personId: actor.personId,
   by: isStaffOf(actor, application) ? 'staff' : 'client',
 });
 

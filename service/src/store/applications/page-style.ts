@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The colors of the documentation: docs-site/assets/style.css. */
+/** The colors of the documentation: platform/design-tokens.css, with fallbacks for old phones. */
 export const pageStyle = `
 :root {
   color-scheme: light dark;

@@ -5,6 +5,7 @@ import { lockPetRows } from '../pets/pets.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import {
+  deferUnsettled,
   deleteUnconfirmed,
   deleteUnsettled,
   lockOpenApplications,
@@ -28,8 +29,8 @@ const whyClosed: Readonly<Record<ClosedReason, string>> = {
  * Lets the open applications of a locked animal follow their order and the animal: the accepted one ends with its order, and the others
  * when the animal is sold or removed.
  */
-export async function settleApplications(tx: Transaction, petId: bigint, { clientId, keyId }: Author): Promise<void> {
-  const party: Party = { clientId, keyId, by: 'service' };
+export async function settleApplications(tx: Transaction, petId: bigint, { clientId, keyId, personId }: Author): Promise<void> {
+  const party: Party = { clientId, keyId, personId, by: 'service' };
   const open = await lockOpenApplications(tx, petId);
   const thatEnd = (end: 'completed' | ClosedReason) => open.filter((application) => endOf(application) === end);
   await moveAndRecord(tx, party, thatEnd('completed'), { to: 'completed', why: 'its order was completed' });
@@ -57,7 +58,10 @@ export async function settleLeftApplications(db: Transactor, batchSizeMax: numbe
       await settleApplications(tx, petId, theService);
       await deleteUnsettled(tx, petId);
     });
-    await settled.catch((error: unknown) => failures.push(error));
+    await settled.catch(async (error: unknown) => {
+      failures.push(error);
+      await db.transaction((tx) => deferUnsettled(tx, petId));
+    });
   }
   if (failures.length > 0) throw new AggregateError(failures, `the applications of ${failures.length} animals could not be settled`);
   return petIds.length;

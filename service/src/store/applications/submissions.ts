@@ -63,7 +63,11 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
   await requireRoom(tx, { petId, clientId, address: application.address }, bounds, locked?.pet);
   if (exceeded) throw exceeded;
   const submitted = await insertApplication(tx, { ...application, status: applicationActions.confirm.to });
-  await recordSubmission(tx, { clientId: actor.clientId, keyId: actor.keyId, by: confirmed ? 'staff' : 'client' }, submitted);
+  await recordSubmission(
+    tx,
+    { clientId: actor.clientId, keyId: actor.keyId, personId: actor.personId, by: confirmed ? 'staff' : 'client' },
+    submitted,
+  );
   return submitted;
 }
 
@@ -94,7 +98,10 @@ export async function confirmByAdopter(
   const exceeded = findExceeded(await addToCounts(tx, clientId, 'open', bounds.openApplications), bounds, 'open');
   if (exceeded) throw exceeded;
   const { to, done } = applicationActions.confirm;
-  const [submitted] = await moveAndRecord(tx, { clientId: null, keyId: null, by: 'adopter' }, [application], { to, why: done });
+  const [submitted] = await moveAndRecord(tx, { clientId: null, keyId: null, personId: null, by: 'adopter' }, [application], {
+    to,
+    why: done,
+  });
   if (!submitted) throw new Error('a locked application does not exist');
   return submitted;
 }

@@ -124,22 +124,29 @@ export interface ApplicationTransition {
   readonly why: string;
 }
 
+const insertion = `insert into application_history (client_id, key_id, person_id, by, application_id, order_id, from_status, to_status, why)
+    select $1, $2, $3, $4, application_id, order_id, from_status, to_status, why
+    from unnest($5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[])
+      with ordinality as row (application_id, order_id, from_status, to_status, why, n) order by n`;
+
 /** Inserts any number of rows with one statement, in the given order. */
 export async function insertApplicationTransitions(
   tx: Transaction,
-  { clientId, keyId }: Author,
+  { clientId, keyId, personId }: Author,
   by: ApplicationParty,
   transitions: readonly ApplicationTransition[],
 ): Promise<void> {
   await tx.query({
-    name: 'insert-application-transitions',
-    text: `insert into application_history (client_id, key_id, by, application_id, order_id, from_status, to_status, why)
-      select $1, $2, $3, application_id, order_id, from_status, to_status, why
-      from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[])
-        with ordinality as row (application_id, order_id, from_status, to_status, why, n) order by n`,
+    name: personId === null ? 'insert-application-transitions' : 'insert-application-transitions-of-person',
+    text:
+      personId === null
+        ? insertion
+        : `with added as (${insertion} returning person_id, at, application_id, id)
+      insert into person_history (person_id, at, application_id, application_history_id) select person_id, at, application_id, id from added`,
     values: [
       clientId,
       keyId,
+      personId,
       by,
       transitions.map(({ id }) => id),
       transitions.map(({ orderId }) => orderId),
@@ -223,14 +230,23 @@ export async function deleteUnconfirmed(tx: Transaction, hours: number, limit: n
   return rows.map(({ id }) => id);
 }
 
-/** Animals whose applications a process of the release before has left behind. */
+/** Animals whose applications a process of the release before has left behind, the first that are waiting. */
 export async function selectUnsettled(db: Db, limit: number): Promise<bigint[]> {
   const { rows } = await db.query<{ petId: bigint }>({
     name: 'unsettled-applications',
-    text: 'select pet_id as "petId" from unsettled_applications order by pet_id limit $1',
+    text: 'select pet_id as "petId" from unsettled_applications order by since, pet_id limit $1',
     values: [limit],
   });
   return rows.map(({ petId }) => petId);
+}
+
+/** Behind all others, so that animals that fail each time don't hide them. */
+export async function deferUnsettled(tx: Transaction, petId: bigint): Promise<void> {
+  await tx.query({
+    name: 'defer-unsettled-applications',
+    text: 'update unsettled_applications set since = clock_timestamp() where pet_id = $1',
+    values: [petId],
+  });
 }
 
 /** Requires the animal's lock, so that what is noted later is not deleted. */

@@ -7,6 +7,7 @@ import {
   findRegistrations,
   insertCategory,
   insertCountedCategory,
+  selectNamedCategories,
   selectUnnamedIds,
   upsertCategory,
 } from './category-queries.ts';
@@ -49,6 +50,9 @@ export async function registerCategory(tx: Transaction, id: bigint, registrant: 
 export async function nameCategory(db: Transactor, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
   return db.transaction((tx) => upsertCategory(tx, id, name));
 }
+
+/** The categories with a name, of so many at most, by id. */
+export const readNamedCategories = selectNamedCategories;
 
 /** The errors of the operations, for the documents. */
 export const categoryErrors = {

@@ -23,6 +23,16 @@ export async function selectCategories(
   return rows.map(asCategory);
 }
 
+/** By id. Only staff name categories, so there are few. */
+export async function selectNamedCategories(db: Db, limit: number): Promise<Array<{ readonly id: bigint; readonly name: string }>> {
+  const { rows } = await db.query<{ id: bigint; name: string }>({
+    name: 'named-categories',
+    text: 'select id, name from categories where (name is null) = false order by id limit $1',
+    values: [limit],
+  });
+  return rows;
+}
+
 export async function findCategory(db: Db, id: bigint): Promise<Category | undefined> {
   const { rows } = await db.query<Row>({ name: 'category', text: 'select id, name from categories where id = $1', values: [id] });
   return rows[0] && asCategory(rows[0]);

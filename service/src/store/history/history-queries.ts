@@ -1,4 +1,6 @@
 import type { Author } from '../../domain/actor.ts';
+import type { HoldReason, holdChanges } from '../../domain/holds.ts';
+import type { OutcomeType, outcomeKind, undoneKind } from '../../domain/outcomes.ts';
 import type { ShelterMove } from '../../domain/shelter-moves.ts';
 import type { Transaction } from '../../platform/db/handles.ts';
 import { recentTransactionOf } from '../../platform/db/recent-transactions.ts';
@@ -11,22 +13,37 @@ export type Transition = {
   readonly why: string;
 } & (
   | { readonly kind: 'order_status'; readonly orderId: bigint }
-  | { readonly kind: 'pet_edited' | 'pet_status' | 'pet_removed' }
+  | { readonly kind: 'pet_edited' | 'pet_status' | 'pet_removed' | typeof undoneKind }
+  | { readonly kind: typeof outcomeKind; readonly outcome: OutcomeType }
   | { readonly kind: 'pet_moved'; readonly move: ShelterMove }
+  | { readonly kind: typeof holdChanges.begin.kind; readonly hold: { readonly reason: HoldReason; readonly until: Date | null } }
+  | { readonly kind: typeof holdChanges.end.kind }
 );
+
+const insertion = `insert into history (client_id, key_id, person_id, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id,
+      to_shelter_id, hold_reason, hold_until, outcome)
+    select $1, $2, $3, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, hold_reason, hold_until, outcome
+    from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::text[],
+        $13::timestamptz[], $14::text[])
+      with ordinality as row (pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, hold_reason, hold_until,
+        outcome, n)
+    order by n`;
 
 /** Inserts any number of rows with one statement, in the given order. */
 export async function insertTransitions(tx: Transaction, author: Author, transitions: readonly Transition[]): Promise<void> {
   const moves = transitions.map((transition) => (transition.kind === 'pet_moved' ? transition.move : undefined));
+  const holds = transitions.map((transition) => (transition.kind === 'pet_held' ? transition.hold : undefined));
   await tx.query({
-    name: 'insert-transitions',
-    text: `insert into history (client_id, key_id, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id)
-      select $1, $2, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id
-      from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::bigint[])
-        with ordinality as row (pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, n) order by n`,
+    name: author.personId === null ? 'insert-transitions' : 'insert-transitions-of-person',
+    text:
+      author.personId === null
+        ? insertion
+        : `with added as (${insertion} returning person_id, at, id)
+      insert into person_history (person_id, at, history_id) select person_id, at, id from added`,
     values: [
       author.clientId,
       author.keyId,
+      author.personId,
       transitions.map(({ petId }) => petId),
       transitions.map((transition) => (transition.kind === 'order_status' ? transition.orderId : null)),
       transitions.map(({ from }) => from),
@@ -35,6 +52,9 @@ export async function insertTransitions(tx: Transaction, author: Author, transit
       transitions.map(({ kind }) => kind),
       moves.map((move) => move?.from ?? null),
       moves.map((move) => move?.to ?? null),
+      holds.map((hold) => hold?.reason ?? null),
+      holds.map((hold) => hold?.until ?? null),
+      transitions.map((transition) => ('outcome' in transition ? transition.outcome : null)),
     ],
   });
 }

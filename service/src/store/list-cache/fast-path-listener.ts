@@ -207,7 +207,12 @@ function fieldsOf(page: ListPage<unknown>, coding: Coding | undefined): Fields {
   const byCoding = fieldsOfPages.get(page) ?? new Map<Coding | undefined, Fields>();
   const known = byCoding.get(coding);
   if (known) return known;
-  const always = { ...readHeaders, etag: codedEtag(page.etag, coding), ...(page.link && { link: page.link }) };
+  const always = {
+    ...readHeaders,
+    etag: codedEtag(page.etag, coding),
+    ...(page.link && { link: page.link }),
+    ...(page.contentLocation && { 'content-location': page.contentLocation }),
+  };
   const withBody = { 'content-type': 'application/json; charset=utf-8', ...(coding && { 'content-encoding': coding }) };
   const fields = { always: Object.entries(always).flat(), withBody: Object.entries(withBody).flat() };
   fieldsOfPages.set(page, byCoding.set(coding, fields));

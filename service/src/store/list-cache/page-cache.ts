@@ -12,6 +12,8 @@ export interface ListPage<Rows> {
   readonly etag: string;
   /** The Link header to the next page; undefined on the last page. */
   readonly link: string | undefined;
+  /** Where what the request was understood as is; undefined: the request says it. */
+  readonly contentLocation?: string | undefined;
   readonly footprint: Rows;
   /** Undefined: `pageAgeMaxMs`. */
   readonly ageMaxMs?: number | undefined;

@@ -12,7 +12,7 @@ export type ShownChange =
   /** A photo. No search asks for photos, so only pages that show the animal change. */
   | { readonly of: 'photos'; readonly petId: bigint }
   | AnimalChange
-  /** `isMoved`: it has another place, so it may be near another one. */
+  /** `isMoved`: it has another place or address. */
   | { readonly of: 'shelter'; readonly shelterId: bigint; readonly isMoved: boolean };
 
 /** Of a profile, or of which shelter an animal belongs to: another page may show the animal from now on. */
@@ -39,6 +39,8 @@ export interface ListingFootprint {
     readonly bits: ReadonlyArray<readonly number[]>;
     /** Undefined: the search is not near a place. */
     readonly isNear: ((place: Place) => boolean) | undefined;
+    /** It is near a place, or in a town. */
+    readonly asksForPlace: boolean;
   };
 }
 
@@ -48,7 +50,7 @@ export function touchesListing({ shown, found }: ListingFootprint, change: Shown
     case 'photos':
       return shown.some(({ petId }) => petId === change.petId);
     case 'shelter':
-      return (change.isMoved && found.isNear !== undefined) || shown.some(({ shelterId }) => shelterId === change.shelterId);
+      return (change.isMoved && found.asksForPlace) || shown.some(({ shelterId }) => shelterId === change.shelterId);
     case 'animal':
       return shown.some(({ petId }) => petId === change.petId) || mayFind(found, change);
   }

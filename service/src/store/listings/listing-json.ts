@@ -1,3 +1,4 @@
+import { type PublicHold, shownHoldJson } from '../pets/hold-json.ts';
 import { petJson } from '../pets/pet-json.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import type { ListingShelter } from './listing-schemas.ts';
@@ -8,6 +9,8 @@ export interface ListingParts {
   readonly shelter: ListingShelter;
   readonly profile: string;
   readonly photos: readonly string[];
+  /** Undefined: the animal is not held. */
+  readonly hold: PublicHold | undefined;
   /** In kilometres; null: the search is not near a place. */
   readonly distance: number | null;
 }
@@ -25,9 +28,10 @@ export function listingsJson(listings: readonly ListingParts[], bytesMax: number
   return { json: `[${texts.join(',')}]`, count: texts.length };
 }
 
-function listingJson({ pet, shelter, profile, photos, distance }: ListingParts): string {
+function listingJson({ pet, shelter, profile, photos, hold, distance }: ListingParts): string {
   const near = distance === null ? '' : `,"distanceKm":${distance.toFixed(1)}`;
-  return `{"pet":${petJson(pet)},"shelter":${shelterJson(shelter)},"profile":${profile},"photos":[${photos.join(',')}]${near}}`;
+  const held = hold ? `,"hold":${shownHoldJson(hold)}` : '';
+  return `{"pet":${petJson(pet)},"shelter":${shelterJson(shelter)},"profile":${profile},"photos":[${photos.join(',')}]${held}${near}}`;
 }
 
 const shelterJson = ({ id, ...others }: ListingShelter) => `{"id":${id},${JSON.stringify(others).slice(1)}`;

@@ -1,18 +1,29 @@
+import type { ShownHold } from '../../domain/holds.ts';
 import type { Db, Settings } from '../../platform/db/handles.ts';
-import type { Found, ListingSearch, Near, Position } from './listing-search.ts';
+import type { Found, ListingSearch, Position } from './listing-search.ts';
 import {
   documentOf,
   foundColumns,
+  heldRows,
   type IndexedFilter,
   idMax,
   indexRange,
   isBehind,
   matchesOf,
   newestRows,
-  sheltersNear,
   walkOf,
 } from './match-queries.ts';
-import { asksForProfile, Parameters, petConditions, profileConditions, wordsOf } from './search-conditions.ts';
+import {
+  asksForPlace,
+  asksForProfile,
+  asksForWords,
+  Parameters,
+  petConditions,
+  profileConditions,
+  withoutPlace,
+  wordsOf,
+} from './search-conditions.ts';
+import { sheltersOf } from './shelter-place-queries.ts';
 
 /** Of more matches than this, these are ranked. */
 const rankedMax = 1_000;
@@ -39,22 +50,23 @@ export const byIndexOnly: Settings = { enable_seqscan: 'off', max_parallel_worke
 
 /** The newest animals first, by id. */
 export async function findNewest(db: Db, search: ListingSearch, page: Page): Promise<Found[]> {
-  const isByIndex = !search.near && search.q === undefined && (search.id !== undefined || !asksForProfile(search));
+  if (search.hold !== undefined && !asksForPlace(search) && !search.id) return walkHeld(db, search, search.hold, page);
+  const isByIndex = !asksForPlace(search) && !asksForWords(search) && (search.id !== undefined || !asksForProfile(search));
   if (isByIndex) return findNewestPets(db, search, page);
   const walked = await walkNewest(db, search, page);
   if (walked) return walked;
-  const ofFew = search.near && (await findOfFewShelters(db, search, search.near, page, 'newest'));
+  const ofFew = asksForPlace(search) && (await findOfFewShelters(db, search, page, 'newest'));
   if (ofFew) return ofFew;
   if (hasIndexedFilter(search)) return (await findFewSorted(db, search, page)) ?? walkAll(db, search, page);
   return (await walkShelters(db, search, page, 'newest')).found;
 }
 
 /** The nearest shelters first. Those of a shelter by id, the newest first. */
-export async function findNearest(db: Db, search: ListingSearch, near: Near, page: Page): Promise<Found[]> {
-  const ofFew = await findOfFewShelters(db, search, near, page, 'distance');
+export async function findNearest(db: Db, search: ListingSearch, page: Page): Promise<Found[]> {
+  const ofFew = await findOfFewShelters(db, search, page, 'distance');
   if (ofFew) return ofFew;
-  const found = hasIndexedFilter(search) ? await findFew(db, search, near, page) : undefined;
-  return found ?? (await walkShelters(db, { ...search, near }, page, 'distance')).found;
+  const found = hasIndexedFilter(search) ? await findFew(db, search, page) : undefined;
+  return found ?? (await walkShelters(db, search, page, 'distance')).found;
 }
 
 /**
@@ -104,7 +116,7 @@ function newestMatchesOf(search: ListingSearch, parameters: Parameters): string 
 }
 
 /** The index of words and filters can find it. */
-const hasIndexedFilter = (search: ListingSearch) => search.q !== undefined || asksForProfile(search);
+const hasIndexedFilter = (search: ListingSearch) => asksForWords(search) || asksForProfile(search);
 
 /** By the primary key, or by the index that begins with the filters; a row comparison, for the reasons that pet-queries.ts gives. */
 async function findNewestPets(db: Db, search: ListingSearch, page: Page): Promise<Found[]> {
@@ -142,6 +154,17 @@ async function walkPets(
     ? `(select * from pets where removed_at is null and ${inRange} order by ${order} limit ${lookedThroughMax}) walked where ${others}`
     : `pets walked where ${inRange} and ${others}`;
   const text = `select ${foundColumns('id', 'shelter_id')}, null as distance, null as rank from ${from} order by ${order} limit ${parameters.add(limit)}`;
+  return select(db, text, parameters);
+}
+
+/** By the index of held animals: there are few, and the index of words does not have them. */
+async function walkHeld(db: Db, search: ListingSearch, hold: ShownHold, { after, limit }: Page): Promise<Found[]> {
+  const parameters = new Parameters();
+  const held = heldRows(hold, parameters, after?.id);
+  const listed = 'cross join lateral (select * from listings where listings.id = held.id offset 0) listings';
+  const animals = asksForProfile(search) ? `(select listings.* from (${held}) held ${listed})` : `(${held})`;
+  const { columns, from, condition } = walkOf(search, parameters, animals);
+  const text = `select ${columns}, null as rank from ${from} where ${condition} order by animal.id desc limit ${parameters.add(limit)}`;
   return select(db, text, parameters);
 }
 
@@ -202,14 +225,14 @@ async function findFewSorted(db: Db, search: ListingSearch, { after, limit }: Pa
 }
 
 /** The matches by distance; undefined if there are too many, near or not. */
-async function findFew(db: Db, search: ListingSearch, near: Near, { after, limit }: Page): Promise<Found[] | undefined> {
+async function findFew(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[] | undefined> {
   const parameters = new Parameters();
-  const matches = matchesOf({ ...search, near: undefined }, parameters, {});
+  const matches = matchesOf(withoutPlace(search), parameters, {});
   const behind = after ? isBehind(after, parameters, 'near.distance', 'near.id', 'found.id') : 'true';
   const text = `with found as materialized (select id, "shelterId" from (${matches}) matches limit ${sortedMax + 1})
     select found.id, near.id as "shelterId", near.distance, null as rank, matches
       from (select count(*) as matches from found) counted
-      left join (found join (${sheltersNear(near, parameters)}) near on near.id = found."shelterId")
+      left join (found join (${sheltersOf(search, parameters)}) near on near.id = found."shelterId")
         on ${behind} and matches <= ${sortedMax}
       order by near.distance, near.id, found.id desc limit ${parameters.add(limit)}`;
   return allUnlessTooMany(await select<Counted>(db, text, parameters));
@@ -222,22 +245,16 @@ function allUnlessTooMany(rows: readonly Counted[]): Found[] | undefined {
   return (rows[0]?.matches ?? 0n) > sortedMax ? undefined : rows.filter(({ id }) => id !== null);
 }
 
-/** Looks through the animals of the nearest shelters; undefined: there are others, and those have too few for a page. */
-async function findOfFewShelters(
-  db: Db,
-  search: ListingSearch,
-  near: Near,
-  page: Page,
-  sort: 'newest' | 'distance',
-): Promise<Found[] | undefined> {
-  const { found, shelters } = await walkShelters(db, { ...search, near }, page, sort, sheltersMax);
+/** Looks through the animals of the nearest shelters, or of those in a place; undefined: there are others, and those have too few for a page. */
+async function findOfFewShelters(db: Db, search: ListingSearch, page: Page, sort: 'newest' | 'distance'): Promise<Found[] | undefined> {
+  const { found, shelters } = await walkShelters(db, search, page, sort, sheltersMax);
   return shelters < sheltersMax || (sort === 'distance' && found.length === page.limit) ? found : undefined;
 }
 
 /** Looks through the animals of the shelters near a place, the nearest first. */
 async function walkShelters(
   db: Db,
-  search: ListingSearch & { near?: Near | undefined },
+  search: ListingSearch,
   { after, limit }: Page,
   sort: 'newest' | 'distance',
   lookedThroughMax?: number,
@@ -250,21 +267,21 @@ async function walkShelters(
     after && sort === 'distance'
       ? `and (distance, id) >= (${parameters.add(after.distance)}::float8, ${parameters.add(after.shelterId)}::bigint)`
       : '';
-  const byListing = search.q === undefined && asksForProfile(search);
+  const byListing = !asksForWords(search) && asksForProfile(search);
   const conditions = [
     `animal.shelter_id = near.id`,
     petConditions(search, parameters, 'animal', byListing ? 'listings' : 'pets'),
     asksForProfile(search) ? profileConditions(search, parameters, byListing ? 'animal' : 'listings') : '',
-    search.q === undefined ? '' : `${documentOf} @@ ${wordsOf(search, parameters)}`,
+    asksForWords(search) ? `${documentOf} @@ ${wordsOf(search, parameters)}` : '',
     position ?? '',
   ].filter((condition) => condition !== '');
   const animals = byListing
     ? 'listings animal'
-    : `pets animal ${search.q !== undefined || asksForProfile(search) ? 'left join listings on listings.id = animal.id' : ''}`;
+    : `pets animal ${asksForWords(search) || asksForProfile(search) ? 'left join listings on listings.id = animal.id' : ''}`;
   const limited = parameters.add(limit);
   // The shelters are sorted again, so that the planner knows their order: by distance it then ends with the shelter that fills the page.
   const order = (id: string) => (sort === 'newest' ? `${id} desc` : `distance, "shelterId", ${id} desc`);
-  const text = `with near as materialized (select * from (${sheltersNear(search.near as Near, parameters)}) shelter
+  const text = `with near as materialized (select * from (${sheltersOf(search, parameters)}) shelter
       where true ${skipped} order by distance, id ${lookedThroughMax ? `limit ${lookedThroughMax}` : ''}),
     found as materialized (select animal.id, near.id as "shelterId", near.distance, null as rank
       from (select * from near order by distance, id) near cross join lateral

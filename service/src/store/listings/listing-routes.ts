@@ -10,11 +10,21 @@ import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import { compress } from '../../platform/http/content-coding.ts';
 import { etagOf } from '../../platform/http/etags.ts';
-import { addLink, type Filters, linkToNext, readKeyCursor, sizeDefault, writeKeyCursor } from '../../platform/http/paging.ts';
+import {
+  addLink,
+  type Filters,
+  isCursorOf,
+  linkToNext,
+  pathWith,
+  readKeyCursor,
+  sizeDefault,
+  writeKeyCursor,
+} from '../../platform/http/paging.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { ListingVersion } from '../list-cache/listing-changes.ts';
-import { type ListPage, listPage, type PageCache } from '../list-cache/page-cache.ts';
+import { type ListPage, listPage, type PageCache, pageAgeMaxMs } from '../list-cache/page-cache.ts';
 import type { ListingFootprint } from '../list-cache/shown-changes.ts';
+import type { PublicHold } from '../pets/hold-json.ts';
 import { photoJson } from '../photos/photo-json.ts';
 import { listedProfileJson } from '../profiles/profile-json.ts';
 import { footprintOf, footprintOfCounts } from './listing-footprint.ts';
@@ -22,6 +32,7 @@ import { listingsJson } from './listing-json.ts';
 import { FacetsSchema, type ListFacets, ListFacetsQuery, ListingSchema, type ListListings, ListListingsQuery } from './listing-schemas.ts';
 import type { Asked, Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
 import { countListings, type Listing, searchListings } from './listings.ts';
+import type { Reading } from './understanding.ts';
 
 interface Parts {
   readonly db: Searcher;
@@ -40,6 +51,7 @@ export function listingRoutes(api: Api, { db, pages, clock, config: { photosUrl 
     const page = await pages.read(url, listVersion ?? undefined, (onBegun) => read(watched(db, onBegun)), callerOf(request).clientId);
     reply.compressBody = (coding) => pages.readCompressed(url, page, coding, () => compress(page.body, coding, 'fast'));
     if (page.link) addLink(reply, page.link);
+    if (page.contentLocation !== undefined) reply.header('content-location', page.contentLocation);
     return sendJson(reply.header('etag', page.etag), page.body);
   };
 
@@ -96,15 +108,23 @@ const watched = (db: Searcher, onBegun: () => void): Searcher => ({
     ),
 });
 
+const [path, facetsPath] = ['/v1/listings', '/v1/listings/facets'];
+
 async function readFacets(
   { db, clock }: Pick<Parts, 'db' | 'clock'>,
   query: ListFacets,
   clientId: bigint,
 ): Promise<ListPage<ListingFootprint>> {
-  const search = searchOf(query, clock);
-  const { found, asked } = await countListings(db, search, clientId);
-  const body = JSON.stringify(found);
-  return listPage(body, { link: undefined, etag: etagOf(body), footprint: footprintOfCounts(search, asked), ageMaxMs: ageMaxMsOf(asked) });
+  const search = searchOf(query, clock.now());
+  const result = await countListings(db, search, clientId);
+  const body = JSON.stringify(result.found);
+  return listPage(body, {
+    link: undefined,
+    contentLocation: query.q === undefined ? undefined : pathWith(facetsPath, filtersOf(result.reading.search, query)),
+    etag: etagOf(body),
+    footprint: footprintOfCounts(search, result),
+    ageMaxMs: ageMaxMsOf(result.asked),
+  });
 }
 
 async function readListingPage(
@@ -112,42 +132,70 @@ async function readListingPage(
   query: ListListings,
   clientId: bigint,
 ): Promise<ListPage<ListingFootprint>> {
-  const { limit = sizeDefault, cursor } = query;
-  const search = searchOf(query, clock);
+  const { limit = sizeDefault, cursor, q } = query;
+  const nowMs = clock.now();
+  const search = searchOf(query, nowMs);
   const sort = sortOf(query);
-  const filters = filtersOf(query, search.near);
-  const after = cursor === undefined ? undefined : readPosition(cursor, filters, sort);
-  const { found, asked } = await searchListings(db, search, { sort, after, limit: limit + 1 }, clientId);
+  // What was understood has other filters, by which the order would be another one.
+  const filtersOfReading = (read: ListingSearch) => filtersOf(read, q === undefined ? query : { ...query, sort });
+  const resume = cursor === undefined ? undefined : resumeAt(cursor, { search, query, sort, filtersOfReading });
+  const result = await searchListings(db, search, { sort, limit: limit + 1, resume }, clientId);
+  const { found, after, asked } = result;
   const { json, count } = bodyOf(found.slice(0, limit), search.today, photosUrl);
   const last = found[count - 1];
+  const filters = filtersOfReading(result.reading.search);
   const link =
-    last && found.length > count
-      ? linkToNext('/v1/listings', { limit, filters, cursor: writePosition(last.found, filters, sort) })
-      : undefined;
-  const footprint = footprintOf({ search, asked, sort, after, count }, found);
-  return listPage(json, { link, etag: etagOf(json, link), footprint, ageMaxMs: ageMaxMsOf(asked) });
+    last && found.length > count ? linkToNext(path, { limit, filters, cursor: writePosition(last.found, filters, sort) }) : undefined;
+  const footprint = footprintOf({ ...result, search, sort, after, count }, found);
+  const given = { limit: limit === sizeDefault ? undefined : limit.toString(), cursor };
+  const contentLocation = q === undefined ? undefined : pathWith(path, { ...filters, ...given });
+  const ageMaxMs = Math.min(ageMaxMsOf(asked) ?? pageAgeMaxMs, ...found.flatMap(({ hold }) => msUntilEnd(hold, nowMs)));
+  return listPage(json, { link, contentLocation, etag: etagOf(json, link), footprint, ageMaxMs });
+}
+
+interface Resumed {
+  readonly search: ListingSearch;
+  readonly query: ListListings;
+  readonly sort: ListingSort;
+  filtersOfReading(search: ListingSearch): Filters;
+}
+
+/** Finds the reading that a cursor is of. Cursors of the release before are of the words as they were sent. */
+function resumeAt(cursor: string, { search, query, sort, filtersOfReading }: Resumed) {
+  return (readings: readonly Reading[]) => {
+    const asSent: Reading = { search, named: [], lifted: undefined, dependsOnPlaces: false };
+    const isSent = query.q !== undefined && isCursorOf(cursor, filtersOf(search, query));
+    const meant =
+      readings.find((reading) => isCursorOf(cursor, filtersOfReading(reading.search))) ?? (isSent ? asSent : (readings[0] ?? asSent));
+    const filters = meant === asSent ? filtersOf(search, query) : filtersOfReading(meant.search);
+    return { reading: meant, after: readPosition(cursor, filters, sort) };
+  };
 }
 
 /** The worker counts a word within half a second: so it takes 2 s in all until a search is corrected to it. */
 const correctedAgeMaxMs = 1_500;
 const ageMaxMsOf = ({ words }: Asked) => (words?.areKnown === false ? correctedAgeMaxMs : undefined);
 
+/** A page that shows a hold is not cached beyond its end. */
+const msUntilEnd = (hold: PublicHold | undefined, nowMs: number): number[] => (hold?.until ? [hold.until.getTime() - nowMs] : []);
+
 const bodyOf = (listings: readonly Listing[], today: string, photosUrl: string) =>
   listingsJson(
-    listings.map(({ found, pet, shelter, profile, photos }) => ({
+    listings.map(({ found, pet, shelter, profile, photos, hold }) => ({
       pet,
       shelter,
       profile: listedProfileJson(profile, today),
       photos: photos.map((photo) => photoJson(photo, photosUrl)),
+      hold,
       distance: found.distance,
     })),
     pageBytesMax,
   );
 
-const searchOf = (query: ListFacets, clock: Clock): ListingSearch => ({
+const searchOf = (query: ListFacets, nowMs: number): ListingSearch => ({
   ...query,
   near: nearOf(query),
-  today: new Date(clock.now()).toISOString().slice(0, 10),
+  today: new Date(nowMs).toISOString().slice(0, 10),
 });
 
 function nearOf({ near, withinKm }: ListFacets): Near | undefined {
@@ -165,21 +213,18 @@ function nearOf({ near, withinKm }: ListFacets): Near | undefined {
   return { latitude, longitude, withinKm: withinKm ?? withinKmDefault };
 }
 
-function sortOf({ sort, q, near }: ListListings): ListingSort {
+function sortOf({ sort, q, name, orNamed, near }: ListListings): ListingSort {
   if (sort === 'distance' && near === undefined) {
     throw new AppError('invalid_query', 'sort=distance needs near, the place that distances are measured from, such as near=48.2,16.37.');
   }
-  if (sort === 'relevance' && q === undefined) {
-    throw new AppError('invalid_query', 'sort=relevance needs q, the words that animals are searched by, such as q=labrador.');
-  }
   if (sort) return sort;
-  if (q !== undefined) return 'relevance';
+  if ((q ?? name ?? orNamed) !== undefined) return 'relevance';
   return near === undefined ? 'newest' : 'distance';
 }
 
 /** As they are in the link to the next page. */
-function filtersOf(query: ListListings, near: Near | undefined): Filters {
-  const values = { ...query, near: near && `${near.latitude},${near.longitude}` };
+function filtersOf(search: ListingSearch, { withinKm, sort }: Pick<ListListings, 'withinKm' | 'sort'>): Filters {
+  const values = { ...search, near: search.near && `${search.near.latitude},${search.near.longitude}`, withinKm, sort };
   const texts = linkedNames.map((name) => {
     const value = values[name];
     return [name, Array.isArray(value) ? value.map(String) : value?.toString()];

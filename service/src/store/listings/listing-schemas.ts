@@ -10,6 +10,7 @@ import {
 import { controls } from '../../platform/characters.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { Int64, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { ShownHoldSchema } from '../pets/hold-schemas.ts';
 import { PetSchema } from '../pets/pet-schemas.ts';
 import { PhotoSchema } from '../photos/photo-schemas.ts';
 import { ListedProfileSchema } from '../profiles/profile-schemas.ts';
@@ -22,6 +23,9 @@ const ListingShelterSchema = Type.Object(
     id: Int64({ description: 'Identifier of the shelter.' }),
     name: Type.String(),
     address: OrNull(Type.String()),
+    town: OrNull(Type.String()),
+    postcode: OrNull(Type.String()),
+    country: OrNull(Type.String({ description: 'By its code of two letters (ISO 3166).' })),
     latitude: OrNull(Type.Number()),
     longitude: OrNull(Type.Number()),
     website: OrNull(Type.String()),
@@ -38,6 +42,7 @@ export const ListingSchema = Type.Object(
     shelter: Ref(ListingShelterSchema),
     profile: Ref(ListedProfileSchema),
     photos: Type.Array(Ref(PhotoSchema), { description: 'The photos that are ready, in the order in which they are to be shown.' }),
+    hold: Type.Optional(Ref(ShownHoldSchema)),
     distanceKm: Type.Optional(Type.Number({ description: 'From `near` to the shelter. Only if `near` is given.', examples: [3.2] })),
   },
   { $id: 'PetListing', description: 'An animal with everything adopters need to choose.' },
@@ -83,11 +88,16 @@ export const listingSchemas = [ListingShelterSchema, ListingSchema, FacetSchema,
 const parameters: { readonly [Kind in FilterKind]: (row: FilterRowOf<Kind>) => TSchema } = {
   choice: ({ values, about }) => StringEnum(values, { description: about }),
   choices: ({ values, about }) => Type.Array(StringEnum(values), { maxItems: values.length, description: about }),
+  hold: ({ values, about }) => StringEnum(values, { description: about }),
   id: ({ about }) => Int64({ description: about }),
   ids: ({ countMax, about }) => Type.Array(Int64(), { maxItems: countMax, description: about }),
   age: ({ values, about }) => StringEnum(values, { description: about }),
-  breed: (row) => Words(row),
+  label: (row) => Words(row),
+  labels: (row) => Type.Array(Words({ ...row, about: undefined }), { maxItems: row.countMax, description: row.about }),
   words: (row) => Words(row),
+  name: (row) => Words(row),
+  orNamed: (row) => Words(row),
+  address: (row) => Words(row),
   place: ({ about, example }) =>
     Type.String({
       description: about,
@@ -98,9 +108,15 @@ const parameters: { readonly [Kind in FilterKind]: (row: FilterRowOf<Kind>) => T
   radius: ({ max, about }) => Type.Integer({ minimum: 1, maximum: max, description: about }),
 };
 
-const Words = ({ about, lengthMax, example }: FilterRowOf<'words' | 'breed'>) =>
+interface TextRow {
+  readonly about: string | undefined;
+  readonly lengthMax: number;
+  readonly example: string;
+}
+
+const Words = ({ about, lengthMax, example }: TextRow) =>
   Type.String({
-    description: about,
+    ...(about !== undefined && { description: about }),
     minLength: 1,
     maxLength: lengthMax,
     pattern: `^[^${controls}]*$`,
@@ -122,7 +138,7 @@ export const ListListingsQuery = Type.Object(
     sort: Type.Optional(
       StringEnum(listingSorts, {
         description:
-          'newest: added last first. distance: the nearest shelter first. relevance: those that match q best first, of 1,000 at most. By default relevance with q, else distance with near, else newest.',
+          'newest: added last first. distance: the nearest shelter first. relevance: those with the name that is searched for first, then those that match the words best, of 1,000 at most. By default relevance with words, else distance with near, else newest.',
       }),
     ),
   },

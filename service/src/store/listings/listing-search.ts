@@ -13,8 +13,6 @@ export interface ListingSearch extends Omit<FilterValues, 'near' | 'withinKm'> {
 export interface Asked {
   /** Undefined: no words are asked for. */
   readonly words: SearchedWords | undefined;
-  /** Undefined: no breed is asked for. */
-  readonly breed: string | undefined;
 }
 
 /** The words that decide which animals a search finds. */

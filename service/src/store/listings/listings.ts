@@ -6,47 +6,111 @@ import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-qu
 import { type ListingRow, selectListings } from './listing-rows-queries.ts';
 import type { Facets } from './listing-schemas.ts';
 import type { Asked, Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
+import { namedRank } from './named-queries.ts';
+import { asksForWords } from './search-conditions.ts';
 import { correctWords } from './spelling.ts';
-import { selectBreed } from './word-queries.ts';
+import { type Reading, understand } from './understanding.ts';
 
 export interface Listing extends ListingRow {
   readonly profile: StoredProfile;
 }
 
-/** What a search has found, and what it has asked for. */
+/** What a search has found, and how it was understood. */
 interface Result<T> {
   readonly found: T;
   readonly asked: Asked;
+  readonly reading: Reading;
+  /** The search as it is meant has found nothing. */
+  readonly isFallback: boolean;
+}
+
+interface Page {
+  readonly sort: ListingSort;
+  readonly limit: number;
+  /** Which of the readings a cursor is of, and where it is; undefined: there is no cursor. */
+  readonly resume: ((readings: readonly [Reading, ...Reading[]]) => { readonly reading: Reading; readonly after: Position }) | undefined;
 }
 
 /** Finds a page of animals and reads all that is shown of them, in one snapshot: each is as it was found. */
 export async function searchListings(
   db: Searcher,
   search: ListingSearch,
-  page: { readonly sort: ListingSort; readonly after: Position | undefined; readonly limit: number },
+  { sort, limit, resume }: Page,
   clientId: bigint,
-): Promise<Result<Listing[]>> {
+): Promise<Result<Listing[]> & { readonly after: Position | undefined }> {
   const searchWithin = async (tx: Db) => {
-    const { corrected, asked } = await withCorrectWords(tx, search);
-    return { found: corrected ? await read(tx, await find(tx, corrected, page)) : [], asked };
+    const readings = await understand(tx, search, sort);
+    if (resume) {
+      const { reading, after } = resume(readings);
+      return { ...(await findReading(tx, reading, { sort, after, limit })), reading, after, isFallback: false };
+    }
+    const first = await findFirst(readings, (reading) => findReading(tx, reading, { sort, after: undefined, limit }));
+    return { ...first, after: undefined };
   };
-  return db.search(searchWithin, clientId, byIndexOnly);
+  const readWithin = async (tx: Db) => {
+    const { found, ...result } = await searchWithin(tx);
+    return { ...result, found: await read(tx, found) };
+  };
+  return db.search(readWithin, clientId, byIndexOnly);
 }
 
 /** Counts the animals that a search finds, by value. */
 export async function countListings(db: Searcher, search: ListingSearch, clientId: bigint): Promise<Result<Facets>> {
   const countWithin = async (tx: Db) => {
-    const { corrected, asked } = await withCorrectWords(tx, search);
-    return { counts: corrected ? await countFacets(tx, corrected) : [], asked };
+    const readings = await understand(tx, search, 'relevance');
+    // Animals without a profile are found, and not counted.
+    const chosen = await findFirst(readings, (reading) =>
+      readings.length === 1 || reading.named.length > 0
+        ? Promise.resolve({ found: reading.named, asked: { words: undefined } })
+        : findReading(tx, reading, { sort: 'newest', after: undefined, limit: 1 }),
+    );
+    const { corrected, asked } = await withCorrectWords(tx, chosen.reading.search);
+    const named = chosen.reading.named.map(({ id }) => id);
+    return { ...chosen, asked, counts: corrected || named.length > 0 ? await countFacets(tx, corrected, named, search.today) : [] };
   };
-  const { counts, asked } = await db.search(countWithin, clientId, byIndexOnly);
+  const { counts, ...result } = await db.search(countWithin, clientId, byIndexOnly);
   const of = (facet: FacetCount['facet']) =>
     counts
       .filter((count) => count.facet === facet)
       .map(({ value, count }) => ({ value, count: Math.min(Number(count), countedMax) }))
       .sort((a, b) => b.count - a.count);
   const isExact = !counts.some(({ facet }) => facet === 'more');
-  return { found: { isExact, breeds: of('breed'), ages: of('age'), sizes: of('size'), sexes: of('sex') }, asked };
+  return { ...result, found: { isExact, breeds: of('breed'), ages: of('age'), sizes: of('size'), sexes: of('sex') } };
+}
+
+interface FoundBy {
+  readonly found: readonly Found[];
+  readonly asked: Asked;
+}
+
+/** The search as it is meant, or if that finds nothing, the words in names alone. */
+async function findFirst(
+  [meant, inNames]: readonly [Reading, ...Reading[]],
+  find: (reading: Reading) => Promise<FoundBy>,
+): Promise<FoundBy & { readonly reading: Reading; readonly isFallback: boolean }> {
+  const first = { ...(await find(meant)), reading: meant };
+  if (first.found.length > 0 || inNames?.search.name === undefined) return { ...first, isFallback: false };
+  const second = { ...(await find(inNames)), reading: inNames };
+  return { ...(second.found.length > 0 ? second : first), isFallback: true };
+}
+
+interface Turn {
+  readonly sort: ListingSort;
+  readonly after: Position | undefined;
+  readonly limit: number;
+}
+
+/** By relevance, the animals with the name that is searched for come first. */
+async function findReading(tx: Db, { search, named }: Reading, turn: Turn): Promise<FoundBy> {
+  const { corrected, asked } = await withCorrectWords(tx, search);
+  const { sort, after, limit } = turn;
+  if (sort !== 'relevance') return { found: corrected ? await find(tx, corrected, turn) : [], asked };
+  const isAmongNamed = after === undefined || after.rank === namedRank;
+  const first = isAmongNamed ? named.filter(({ id }) => after === undefined || id < after.id).slice(0, limit) : [];
+  if (!corrected || first.length === limit) return { found: first, asked };
+  const ids = new Set(named.map(({ id }) => id));
+  const others = await find(tx, corrected, { sort, after: isAmongNamed ? undefined : after, limit: limit + ids.size });
+  return { found: [...first, ...others.filter(({ id }) => !ids.has(id))].slice(0, limit), asked };
 }
 
 /** Without `corrected`, the text of the search has no words, or one that no animal has, so it finds nothing. */
@@ -54,16 +118,17 @@ async function withCorrectWords(
   tx: Db,
   search: ListingSearch,
 ): Promise<{ readonly corrected: ListingSearch | undefined; readonly asked: Asked }> {
-  const breed = search.breed === undefined ? undefined : await selectBreed(tx, search.breed);
-  if (search.q === undefined) return { corrected: search, asked: { words: undefined, breed } };
+  if (search.q === undefined) return { corrected: search, asked: { words: undefined } };
   const { corrected, words } = await correctWords(tx, search.q);
-  return { corrected: corrected && { ...search, ...corrected }, asked: { words, breed } };
+  return { corrected: corrected && { ...search, ...corrected }, asked: { words } };
 }
 
-function find(tx: Db, search: ListingSearch, { sort, ...page }: { sort: ListingSort; after: Position | undefined; limit: number }) {
-  if (sort === 'relevance') return findRelevant(tx, search, page);
-  if (sort === 'distance' && search.near) return findNearest(tx, search, search.near, page);
-  return findNewest(tx, search, page);
+async function find(tx: Db, search: ListingSearch, { sort, ...page }: Turn): Promise<Found[]> {
+  if (sort === 'distance' && search.near) return findNearest(tx, search, page);
+  if (sort !== 'relevance') return findNewest(tx, search, page);
+  if (asksForWords(search)) return findRelevant(tx, search, page);
+  // Nothing is more relevant than another, so the newest come first.
+  return (await findNewest(tx, search, page)).map((found) => ({ ...found, rank: 0 }));
 }
 
 async function read(tx: Db, found: readonly Found[]): Promise<Listing[]> {

@@ -1,6 +1,8 @@
+import type { ShownHold } from '../../domain/holds.ts';
 import { listingFilters } from '../../domain/listing-filters.ts';
-import type { ListingSearch, Near, Position } from './listing-search.ts';
-import { asksForProfile, nearness, type Parameters, petConditions, profileConditions, termsOf, wordsOf } from './search-conditions.ts';
+import type { ListingSearch, Position } from './listing-search.ts';
+import { asksForPlace, asksForProfile, type Parameters, petConditions, profileConditions, termsOf, wordsOf } from './search-conditions.ts';
+import { sheltersOf } from './shelter-place-queries.ts';
 
 export const foundColumns = (id: string, shelterId: string) => `${id} as id, ${shelterId} as "shelterId"`;
 
@@ -22,7 +24,7 @@ export function walkOf(
   const document = isByListing ? 'animal.document' : documentOf;
   const words = wordsOf(search, parameters);
   const hasWords = `${document} @@ ${words}`;
-  const near = search.near ? `left join (${sheltersNear(search.near, parameters)}) near on near.id = animal.shelter_id` : '';
+  const near = asksForPlace(search) ? `left join (${sheltersOf(search, parameters)}) near on near.id = animal.shelter_id` : '';
   const conditions = [
     petConditions(search, parameters, 'animal', isByListing ? 'listings' : 'pets'),
     isByListing ? profileConditions(search, parameters, 'animal') : '',
@@ -60,6 +62,10 @@ export function indexRange(
   };
 }
 
+/** The newest of the animals that are held for a reason; some of the holds may be over. */
+export const heldRows = (hold: ShownHold, parameters: Parameters, beforeId = idMax): string =>
+  `select * from pets where removed_at is null and hold = ${parameters.add(hold)} and id < ${parameters.add(beforeId)} order by hold desc, id desc`;
+
 export const idMax = 9_223_372_036_854_775_807n;
 
 /** `offset 0`: one look-up for each animal. In a small store the planner would join all rows, though a thousand are needed. */
@@ -84,8 +90,8 @@ export function matchesOf(
   options: { isRanked?: boolean; isByWordsOnly?: boolean; beforeId?: bigint | undefined },
 ): string {
   const words = wordsOf(search, parameters);
-  const near = search.near ? `join (${sheltersNear(search.near, parameters)}) near on near.id =` : undefined;
-  const distance = search.near ? 'near.distance' : 'null::float8';
+  const near = asksForPlace(search) ? `join (${sheltersOf(search, parameters)}) near on near.id =` : undefined;
+  const distance = near ? 'near.distance' : 'null::float8';
   const before = options.beforeId === undefined ? undefined : parameters.add(options.beforeId);
   const rankOf = (document: string) => (options.isRanked ? `ts_rank(${document}, ${words})` : 'null::real');
   const terms = options.isByWordsOnly ? undefined : termsOf(search, parameters);
@@ -107,9 +113,4 @@ export function matchesOf(
   ];
   return `(${select}) union all (select ${foundColumns('pets.id', 'pets.shelter_id')}, ${distance}, ${rankOf(`setweight(${nameDocument}, 'A')`)}
     from pets ${near ? `${near} pets.shelter_id` : ''} where ${named.join(' and ')})`;
-}
-
-export function sheltersNear(near: Near, parameters: Parameters): string {
-  const { distance, isNear } = nearness(near, parameters);
-  return `select id, ${distance} as distance from shelters where ${isNear}`;
 }

@@ -1,4 +1,5 @@
 import {
+  type AddressFilterName,
   type ColumnFilterName,
   type ColumnFilterRow,
   type ColumnKind,
@@ -8,7 +9,9 @@ import {
   type TermKind,
 } from '../../domain/listing-filters.ts';
 import { type AgeBand, ageBandEndYears, ageBands } from '../../domain/profile-values.ts';
+import { isInForce } from '../pets/hold-conditions.ts';
 import { boxAround } from './geography.ts';
+import { labelPattern, labelSeparator, spellingsOf } from './labels.ts';
 import type { ListingSearch, Near } from './listing-search.ts';
 
 /** The parameters of a statement. */
@@ -20,6 +23,32 @@ export class Parameters {
     return `$${this.values.push(value)}`;
   }
 }
+
+/** Only animals of shelters in or near a place can match. */
+export const asksForPlace = (search: ListingSearch): boolean =>
+  search.near !== undefined || addressFields.some((field) => search[field] !== undefined);
+
+/** A search for a place without it. */
+export const withoutPlace = (search: ListingSearch): ListingSearch => ({
+  ...search,
+  near: undefined,
+  ...Object.fromEntries(addressFields.map((field) => [field, undefined])),
+});
+
+/** The conditions on the shelters that a search asks for by their addresses. */
+export const addressConditions = (search: ListingSearch, parameters: Parameters): string[] =>
+  addressFields.flatMap((field) => {
+    const value = search[field];
+    // In a query of its own, so that it is computed once and not for each shelter.
+    return value === undefined ? [] : `${addressText[field](field)} = (select ${addressText[field](parameters.add(value))})`;
+  });
+
+/** As an index has them. */
+const addressText: Readonly<Record<AddressFilterName, (text: string) => string>> = {
+  town: (text) => `listing_place(${text})`,
+  postcode: (text) => `replace(listing_place(${text}), ' ', '')`,
+};
+const addressFields = Object.keys(addressText) as AddressFilterName[];
 
 /** For a select from shelters: the distance to the place, and the condition that it is near enough. */
 export function nearness(near: Near, parameters: Parameters): { readonly distance: string; readonly isNear: string } {
@@ -49,28 +78,37 @@ export const profileConditions = (search: ListingSearch, parameters: Parameters,
 /** Only animals that have a profile can match. */
 export const asksForProfile = (search: ListingSearch): boolean => profileFilters.some(({ name }) => search[name] !== undefined);
 
-/** The words as a query, or either of two texts. Undefined: any. */
-export function wordsOf({ q, otherWords }: ListingSearch, parameters: Parameters): string | undefined {
-  if (q === undefined) return undefined;
-  const texts = otherWords === undefined ? [q] : [q, otherWords];
-  return `(${texts.map((text) => `plainto_tsquery('listings', ${parameters.add(text)})`).join(' || ')})`;
+/** Only animals with some words can match. */
+export const asksForWords = ({ q, name }: ListingSearch): boolean => q !== undefined || name !== undefined;
+
+/** The words as a query: either of two texts, and the words of the name. Undefined: any. */
+export function wordsOf({ q, otherWords, name }: ListingSearch, parameters: Parameters): string | undefined {
+  const texts = [q, otherWords].filter((text) => text !== undefined);
+  const anywhere = texts.map((text) => `plainto_tsquery('listings', ${parameters.add(text)})`).join(' || ');
+  // Names have weight A in a document.
+  const inName =
+    name === undefined
+      ? ''
+      : `regexp_replace(plainto_tsquery('listings', ${parameters.add(name)})::text, '''(?= & |$)', ''':A', 'g')::tsquery`;
+  const queries = [anywhere, inName].filter((query) => query !== '').map((query) => `(${query})`);
+  return queries.length === 0 ? undefined : `(${queries.join(' && ')})`;
 }
 
 /** The filters as a query for the words that the document has for them. Undefined: it has none for these. */
 export function termsOf(search: ListingSearch, parameters: Parameters): string | undefined {
   const queries: string[] = [];
-  for (const { name, term, query } of termFilters) {
+  for (const { name, row, query } of termFilters) {
     const value = search[name];
-    if (value !== undefined) queries.push(query(term, value, parameters, search.today));
+    if (value !== undefined) queries.push(query(row, value, parameters, search.today));
   }
   return queries.length === 0 ? undefined : queries.join(' && ');
 }
 
 function conditionsOf(filters: typeof petFilters, search: ListingSearch, parameters: Parameters, alias: string): string[] {
   const texts: string[] = [];
-  for (const { name, column, condition } of filters) {
+  for (const { name, row, condition } of filters) {
     const value = search[name];
-    if (value !== undefined) texts.push(condition(`${alias}.${column}`, value, parameters, search.today));
+    if (value !== undefined) texts.push(condition(`${alias}.${row.column}`, value, parameters, { today: search.today, row }));
   }
   return texts;
 }
@@ -102,45 +140,66 @@ function birthYears(age: AgeBand, thisYear: number): number[] {
 type ValueOf<Kind extends ColumnKind> = FilterValue<FilterRowOf<Kind>>;
 
 /** Whether a column of an animal matches a value. */
-type Condition<Kind extends ColumnKind> = (column: string, value: ValueOf<Kind>, parameters: Parameters, today: string) => string;
+type Condition<Kind extends ColumnKind> = (
+  column: string,
+  value: ValueOf<Kind>,
+  parameters: Parameters,
+  more: { readonly today: string; readonly row: FilterRowOf<Kind> },
+) => string;
 
 const conditions: { readonly [Kind in ColumnKind]: Condition<Kind> } = {
   choice: (column, value, parameters) => `${column} = ${parameters.add(value)}`,
   choices: (column, values, parameters) => `${column} @> ${parameters.add(values)}::text[]`,
   id: (column, id, parameters) => `${column} = ${parameters.add(id)}`,
   ids: (column, ids, parameters) => `${column} = any(${parameters.add(ids)}::bigint[])`,
-  age: (column, age, parameters, today) =>
+  hold: (column, hold, parameters) =>
+    `exists (select from pets held where held.id = ${column} and held.hold = ${parameters.add(hold)} and ${isInForce('held.hold_until')})`,
+  age: (column, age, parameters, { today }) =>
     bornFor(age, parameters.add(today))
       .map((born) => `${column} ${born}`)
       .join(' and '),
-  // In a query of its own, so that it is computed once and not for each animal.
-  breed: (column, breed, parameters) => `(select listing_breed(${parameters.add(breed)})) = any(${column})`,
+  label: (column, label, parameters, { row }) => labelCondition(column, spellingsOf(row.spellings, label), parameters),
+  labels: (column, labels, parameters, { row }) =>
+    labels.map((label) => labelCondition(column, spellingsOf(row.spellings, label), parameters)).join(' and ') || 'true',
 };
 
+const labelCondition = (column: string, spellings: readonly string[], parameters: Parameters) =>
+  spellings.length === 0
+    ? 'false'
+    : `(' ' || array_to_string(${column}, '${labelSeparator}') || ' ') ~ ${parameters.add(labelPattern(spellings))}`;
+
 /** The query for the words that the documents of matching animals have. */
-type TermQuery<Kind extends ColumnKind> = (term: string, value: ValueOf<Kind>, parameters: Parameters, today: string) => string;
+type TermQuery<Kind extends ColumnKind> = (row: FilterRowOf<Kind>, value: ValueOf<Kind>, parameters: Parameters, today: string) => string;
 
 const termQueries: { readonly [Kind in TermKind]: TermQuery<Kind> } = {
-  choice: (term, value, parameters) => `${parameters.add(wordOf(term, value))}::tsquery`,
-  choices: (term, values, parameters) => `${parameters.add(values.map((value) => wordOf(term, value)).join(' & '))}::tsquery`,
-  id: (term, id, parameters) => `${parameters.add(wordOf(term, id))}::tsquery`,
-  age: (term, age, parameters, today) => {
+  choice: ({ term }, value, parameters) => `${parameters.add(wordOf(term, value))}::tsquery`,
+  choices: ({ term }, values, parameters) => `${parameters.add(values.map((value) => wordOf(term, value)).join(' & '))}::tsquery`,
+  id: ({ term }, id, parameters) => `${parameters.add(wordOf(term, id))}::tsquery`,
+  age: ({ term }, age, parameters, today) => {
     const years = birthYears(age, Number(today.slice(0, 4)));
     return `${parameters.add(years.map((year) => wordOf(term, year)).join(' | '))}::tsquery`;
   },
-  breed: (term, breed, parameters) => `('''${term}=' || listing_breed(${parameters.add(breed)}) || '''')::tsquery`,
+  label: ({ spellings }, label, parameters) => labelQuery(spellingsOf(spellings, label), parameters),
+  labels: ({ spellings }, labels, parameters) =>
+    labels.map((label) => labelQuery(spellingsOf(spellings, label), parameters)).join(' && ') || `''::tsquery`,
 };
 
+/** An animal has the words of its labels in its document. It may have them elsewhere too: the condition says where. */
+const labelQuery = (spellings: readonly string[], parameters: Parameters) =>
+  `(${(spellings.length === 0 ? [''] : spellings).map((spelling) => `plainto_tsquery('listings', ${parameters.add(spelling)})`).join(' || ')})`;
+
 /** The value has no quote: it is an id, a year or one of a choice. */
-const wordOf = (term: string, value: bigint | number | string) => `'${term}=${value}'`;
+const wordOf = (term: string | undefined, value: bigint | number | string) => `'${term}=${value}'`;
 
 const columnRows = filterRows.filter((entry): entry is readonly [ColumnFilterName, ColumnFilterRow] => 'column' in entry[1]);
 
 const comparisons = (rows: typeof columnRows) =>
-  rows.map(([name, { kind, column }]) => ({ name, column, condition: conditions[kind] as Condition<ColumnKind> }));
+  rows.map(([name, row]) => ({ name, row, condition: conditions[row.kind] as Condition<ColumnKind> }));
 
 const petFilters = comparisons(columnRows.filter(([, { of }]) => of !== 'profile'));
 const profileFilters = comparisons(columnRows.filter(([, { of }]) => of === 'profile'));
-const termFilters = columnRows.flatMap(([name, { kind, term }]) =>
-  term === undefined ? [] : { name, term, query: termQueries[kind] as TermQuery<ColumnKind> },
-);
+const termFilters = columnRows.flatMap(([name, row]) => {
+  const query =
+    row.kind === 'ids' || row.kind === 'hold' || (row.term === undefined && !('spellings' in row)) ? undefined : termQueries[row.kind];
+  return query ? { name, row, query: query as TermQuery<ColumnKind> } : [];
+});

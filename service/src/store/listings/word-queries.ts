@@ -41,12 +41,6 @@ export async function selectAskedWords(db: Db, text: string): Promise<AskedWord[
   return rows;
 }
 
-/** A breed as documents have it: without accents and case. */
-export async function selectBreed(db: Db, breed: string): Promise<string> {
-  const { rows } = await db.query<{ breed: string }>({ text: 'select listing_breed($1) as breed', values: [breed] });
-  return rows[0]?.breed ?? breed;
-}
-
 export interface Correction {
   readonly misspelt: string;
   readonly word: string;

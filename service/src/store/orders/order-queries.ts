@@ -223,6 +223,16 @@ export async function findOpenOrder(tx: Transaction, petId: bigint): Promise<big
   return rows[0]?.id;
 }
 
+/** Which of some animals have an open order. Requires their locks. */
+export async function findOrderedPets(tx: Transaction, petIds: readonly bigint[]): Promise<bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    name: 'ordered-pets',
+    text: `select pet_id as id from orders where pet_id = any($1::bigint[]) and ${isOpen}`,
+    values: [petIds],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** The open orders of animals, by the animal's id. Without a lock, for display. */
 export async function findOpenOrdersOfPets(db: Db, petIds: readonly bigint[]): Promise<Map<bigint, bigint>> {
   const { rows } = await db.query<{ id: bigint; petId: bigint }>({
@@ -324,3 +334,5 @@ const isVisible = (all: string, clientId: string, shelterId: string) =>
 
 const visibilityValues = (visibility: Visibility) =>
   visibility === 'all' ? [true, null, null] : [false, visibility.clientId, visibility.shelterId];
+
+export { columns as orderColumns };

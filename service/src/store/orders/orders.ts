@@ -11,14 +11,24 @@ import { AppError, type ErrorCode, retryLater } from '../../platform/errors.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { lockPet, movePetsWithOrders, petStatusChanged, readShelterId, reservePet, type SettleApplications } from '../pets/pets.ts';
+import {
+  lockPet,
+  movePetsWithOrders,
+  petStatusChanged,
+  readShelterId,
+  recordSoldHolds,
+  reservePet,
+  type SettleApplications,
+} from '../pets/pets.ts';
 import { explainConflict } from './order-conflicts.ts';
 import { orderEventJson } from './order-json.ts';
 import {
   countOpenOrders,
   expireOrders,
   findOpenOrder,
+  findOpenOrdersOfPets,
   findOrder,
+  findOrderedPets,
   insertApprovedOrder,
   insertOrder,
   isAnyOrderDue,
@@ -31,11 +41,11 @@ import {
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
 
-export { findOpenOrder };
+export { findOpenOrder, findOpenOrdersOfPets, findOrderedPets };
 
 /** The errors of the operations, for the documents. */
 export const orderErrors = {
-  place: ['pet_not_found', 'pet_not_available', 'orders_by_application', 'open_order_limit'],
+  place: ['pet_not_found', 'pet_not_available', 'pet_on_hold', 'orders_by_application', 'open_order_limit'],
   get: ['order_not_found'],
   act: ['order_not_found', 'order_state_conflict'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
@@ -51,7 +61,8 @@ export async function placeOrder(
   { client, expiresInSeconds }: { client: { clientId: bigint; bounds: OrderBounds }; expiresInSeconds: number },
 ): Promise<Order> {
   const { clientId, bounds } = client;
-  const pet = await reservePet(tx, order.petId, openOrdersLock(clientId), managedOrders(actor));
+  const terms = { lock: openOrdersLock(clientId), managed: managedOrders(actor), findOrderedPets };
+  const pet = await reservePet(tx, order.petId, terms);
   const placed = await insertOrder(tx, { ...order, clientId, expiresInSeconds }, bounds);
   if (!placed) throw tooManyOpen(await countOpenOrders(tx, clientId, order.adopter.email), bounds);
   const move = { id: placed.id, petId: order.petId, from: null, to: placing.to, why: 'placed' };
@@ -66,15 +77,17 @@ export async function getOrder(db: Db, visibility: Visibility, id: bigint): Prom
   return order;
 }
 
-/** Places an order for an application that staff have accepted, and approves it. The animal is locked and available. */
+/** Places an order for an application that staff have accepted, and approves it. The animal is locked and available, or held and not ordered. */
 export async function placeApprovedOrder(
   tx: CatalogueTransaction,
   order: NewOrder & { readonly clientId: bigint; readonly applicationId: bigint },
   actor: Actor,
-  { expiresInSeconds }: { expiresInSeconds: number },
+  { expiresInSeconds, isHeld }: { expiresInSeconds: number; isHeld: boolean },
 ): Promise<Order> {
   const { petId, clientId, applicationId } = order;
-  const pets = await movePetsWithOrders(tx, [petId], placing.pet);
+  // A held animal is pending already.
+  const petMove = isHeld ? undefined : placing.pet;
+  const pets = petMove ? await movePetsWithOrders(tx, [petId], petMove) : [];
   const approved = await insertApprovedOrder(tx, { ...order, expiresInSeconds });
   const { id } = approved;
   const { from, to } = orderActions.approve;
@@ -82,7 +95,7 @@ export async function placeApprovedOrder(
   await recordTransitions(
     tx,
     actor,
-    ...transitionsOf({ id, petId, from: null, to: placing.to, why }, placing.pet),
+    ...transitionsOf({ id, petId, from: null, to: placing.to, why }, petMove),
     ...transitionsOf({ id, petId, from: from[0], to, why }, undefined),
   );
   await recordEvents(
@@ -118,12 +131,9 @@ export async function actOnOrder(
   const petMove = action.pet && (alwaysMovesPet(action) || (await isStill(action.pet.from, tx, id, petId))) ? action.pet : undefined;
   const pets = petMove ? await movePetsWithOrders(tx, [petId], petMove) : [];
   const move = { id, petId, from, to: action.to, why: action.to };
-  await recordTransitions(tx, actor, ...transitionsOf(move, petMove));
-  await recordEvents(
-    tx,
-    orderEvent(action.to, order, clientId),
-    ...(petMove ? pets.map((pet) => petStatusChanged(pet, petMove.from)) : []),
-  );
+  await recordTransitions(tx, actor, ...transitionsOf(move, petMove && { ...petMove, to: pets[0]?.status ?? petMove.to }));
+  await recordEvents(tx, orderEvent(action.to, order, clientId), ...(petMove ? statusEvents(pets, petMove.from) : []));
+  await recordSoldHolds(tx, pets, actor);
   if (concernsApplications(order, petMove?.to)) await settleApplications(tx, petId, actor);
   return order;
 }
@@ -145,13 +155,11 @@ export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax
       expired.map(({ order }) => order.petId),
       pet,
     );
+    const statuses = new Map(pets.map(({ id, status }) => [id, status]));
     const moves = expired.map(({ order: { id, petId } }) => ({ id, petId, from: from[0], to, why: 'not approved in time' }));
-    await recordTransitions(tx, theService, ...moves.flatMap((move) => transitionsOf(move, pet)));
-    await recordEvents(
-      tx,
-      ...expired.map(({ order, clientId }) => orderEvent(to, order, clientId)),
-      ...pets.map((released) => petStatusChanged(released, pet.from)),
-    );
+    const transitions = moves.flatMap((move) => transitionsOf(move, { ...pet, to: statuses.get(move.petId) ?? pet.to }));
+    await recordTransitions(tx, theService, ...transitions);
+    await recordEvents(tx, ...expired.map(({ order, clientId }) => orderEvent(to, order, clientId)), ...statusEvents(pets, pet.from));
     return expired.length;
   });
 }
@@ -207,6 +215,10 @@ async function isStill(status: PetStatus, tx: Transaction, orderId: bigint, petI
   const locked = await lockPet(tx, petId);
   return locked?.pet.status === status && !(await isReservedByAnotherOrder(tx, petId, orderId));
 }
+
+/** A held animal has not changed. */
+const statusEvents = (pets: readonly Pet[], from: PetStatus): NewEvent[] =>
+  pets.filter(({ status }) => status !== from).map((pet) => petStatusChanged(pet, from));
 
 /** The history row of the order, followed by the row of its animal if the animal changes too. */
 function transitionsOf(

@@ -2,16 +2,21 @@ import type { Author } from '../../domain/actor.ts';
 import type { AdoptionMode } from '../../domain/adoption-modes.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
 import type { Visibility } from '../../domain/visibility.ts';
+import type { Placement } from '../../partners/admission/access.ts';
 import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
 import { runningTransaction } from '../../platform/db/recent-transactions.ts';
 import { queryTexts, type TextRow } from '../../platform/db/text-rows.ts';
 import type { CatalogueWriter, ChangeOf, ListingWriter } from '../list-cache/catalogue.ts';
+import { type HoldColumns, holdColumns, type StoredHold, splitHold } from './hold-columns.ts';
 import { type Pet, petFields } from './pet-schemas.ts';
 
-/** For the catalogue: the transaction that changed the animal. */
-const transactionId = `${runningTransaction} as "transactionId"`;
+/** Where an animal is that is added without a shelter. It is there from the start. */
+export const firstShelterId = 1n;
 
-const columns = petFields.map(({ name, column }) => (name === column ? column : `${column} as "${name}"`)).join(', ');
+/** For the catalogue: the transaction that changed the animal. */
+export const transactionId = `${runningTransaction} as "transactionId"`;
+
+export const petColumns = petFields.map(({ name, column }) => (name === column ? column : `${column} as "${name}"`)).join(', ');
 
 /**
  * SQL that builds the data of `pet.created`, with the same bytes as petJson. PostgreSQL builds it, since the id is not known before
@@ -62,7 +67,7 @@ function pageStatement({ categoryId, status, ids }: PetFilter, page: PetPosition
   ].flatMap(({ column, value }) => (value === undefined ? [] : { column, parameter: `$${values.push(value)}` }));
   const columnsOf = filters.map(({ column }) => column).join(', ');
   const parametersOf = filters.map(({ parameter }) => parameter).join(', ');
-  const select = `select ${columns} from pets where removed_at is null and`;
+  const select = `select ${petColumns} from pets where removed_at is null and`;
   const name = ['pets', ...filters.map(({ column }) => column)].join('-');
   if (ids) {
     const equal = filters.map(({ column, parameter }) => `and ${column} = ${parameter}`).join(' ');
@@ -81,7 +86,7 @@ function pageStatement({ categoryId, status, ids }: PetFilter, page: PetPosition
 export async function findPet(db: Db, id: bigint): Promise<Pet | undefined> {
   const { rows } = await db.query<Pet>({
     name: 'pet',
-    text: `select ${columns} from pets where id = $1 and removed_at is null`,
+    text: `select ${petColumns} from pets where id = $1 and removed_at is null`,
     values: [id],
   });
   return rows[0];
@@ -92,33 +97,56 @@ export interface PetToOrder {
   readonly pet: Pet;
   readonly shelterId: bigint;
   readonly adoption: AdoptionMode;
+  /** Undefined: it is not held. */
+  readonly hold: StoredHold | undefined;
 }
 
 export async function findPetToOrder(db: Db, id: bigint): Promise<PetToOrder | undefined> {
-  const { rows } = await db.query<Pet & Omit<PetToOrder, 'pet'>>({
+  const { rows } = await db.query<Pet & HoldColumns & Omit<PetToOrder, 'pet' | 'hold'>>({
     name: 'pet-to-order',
-    text: `select ${columns}, shelter_id as "shelterId", ${adoptionOfPet} as adoption from pets where id = $1 and removed_at is null`,
+    text: `select ${petColumns}, shelter_id as "shelterId", ${adoptionOfPet} as adoption, ${holdColumns}
+      from pets where id = $1 and removed_at is null`,
     values: [id],
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { shelterId, adoption, ...pet } = row;
-  return { pet, shelterId, adoption };
+  const { hold, rest } = splitHold(row);
+  const { shelterId, adoption, ...pet } = rest;
+  return { pet, shelterId, adoption, hold };
 }
 
 const adoptionOfPet = '(select adoption from shelters where shelters.id = pets.shelter_id)';
 
+/** What decides who may change an animal; undefined: there is no such animal, or it was removed. */
+export async function findPlacement(db: Db, petId: bigint): Promise<Placement | undefined> {
+  const { rows } = await db.query<Placement>({
+    name: 'placement-of-pet',
+    text: 'select id as "petId", shelter_id as "shelterId", client_id as "ownerId" from pets where id = $1 and removed_at is null',
+    values: [petId],
+  });
+  return rows[0];
+}
+
+/** A locked animal with what decides who may change it. */
+export interface LockedPet extends Required<Omit<Placement, 'petId'>> {
+  readonly pet: Pet;
+  /** Undefined: it is not held. */
+  readonly hold: StoredHold | undefined;
+}
+
 /** Locks the row until the transaction ends, so that others who reserve, release or update this animal wait. */
-export async function lockPet(tx: Transaction, id: bigint): Promise<{ pet: Pet; shelterId: bigint } | undefined> {
-  const { rows } = await tx.query<Pet & { shelterId: bigint }>({
+export async function lockPet(tx: Transaction, id: bigint): Promise<LockedPet | undefined> {
+  const { rows } = await tx.query<Pet & HoldColumns & Omit<LockedPet, 'pet' | 'hold'>>({
     name: 'lock-pet',
-    text: `select ${columns}, shelter_id as "shelterId" from pets where id = $1 and removed_at is null for update`,
+    text: `select ${petColumns}, shelter_id as "shelterId", client_id as "ownerId", ${holdColumns}
+      from pets where id = $1 and removed_at is null for update`,
     values: [id],
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { shelterId, ...pet } = row;
-  return { pet, shelterId };
+  const { hold, rest } = splitHold(row);
+  const { shelterId, ownerId, ...pet } = rest;
+  return { pet, shelterId, ownerId, hold };
 }
 
 /** The shelter of an animal that has an order, so it exists, though it may be removed. */
@@ -133,11 +161,11 @@ export async function readShelterId(tx: Transaction, id: bigint): Promise<bigint
   return row.shelterId;
 }
 
-/** Moves a locked animal. Triggers update its orders and its profile. Only listings show the shelter. */
+/** Moves a locked animal, which is its client's no longer. Triggers update its orders and its profile. Only listings show the shelter. */
 export async function updateShelterId(tx: ListingWriter, { id, ...state }: Pet, shelterId: bigint): Promise<void> {
   await tx.writeListing(
     {
-      text: `update pets set shelter_id = $2, updated_at = now() where id = $1 returning ${transactionId}`,
+      text: `update pets set shelter_id = $2, client_id = null, updated_at = now() where id = $1 returning ${transactionId}`,
       values: [id, shelterId],
     },
     // Moves are rare: what else an animal must be to be found is not compared.
@@ -150,7 +178,7 @@ export async function updateShelterId(tx: ListingWriter, { id, ...state }: Pet, 
  * transactions that lock several don't deadlock.
  */
 export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Promise<void> {
-  await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
+  await tx.query({ name: 'lock-pets', text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
 }
 
 /** The same without waiting: returns those that no other transaction has locked. */
@@ -170,37 +198,62 @@ export async function insertPet(
   catalogue: CatalogueWriter,
   pet: Omit<Pet, 'id'>,
   author: Author,
-  shelterId: bigint,
+  /** Null: in the first, and the author's client may edit it until staff place it in a shelter. */
+  shelterId: bigint | null,
 ): Promise<Pet | undefined> {
   const [added] = await catalogue.writePets<Pet>(
     {
-      name: 'insert-pet',
+      name: author.personId === null ? 'insert-pet' : 'insert-pet-by-person',
       text: `with pet as (
-        insert into pets (name, category_id, status, shelter_id) select $1::text, id, $3::pet_status, $6::bigint from categories where id = $2
-          returning ${columns}),
-      added as (insert into history (pet_id, client_id, key_id, to_status, why, kind) select id, $4, $5, status, 'added', 'pet_added' from pet),
+        insert into pets (name, category_id, status, shelter_id, client_id)
+          select $1::text, id, $3::pet_status, $6::bigint, case when $7::boolean then $4::bigint end from categories where id = $2
+          returning ${petColumns}),
+      ${author.personId === null ? addedByKey : addedByPerson},
       event as (insert into outbox (type, pet_id, data, shelter_id, category_id)
         select 'pet.created', id, ${createdEventData}, $6, $2 from pet)
       select *, ${transactionId} from pet`,
-      values: [pet.name, pet.categoryId, pet.status, author.clientId, author.keyId, shelterId],
+      values: [
+        pet.name,
+        pet.categoryId,
+        pet.status,
+        author.clientId,
+        author.keyId,
+        shelterId ?? firstShelterId,
+        shelterId === null,
+        ...(author.personId === null ? [] : [author.personId]),
+      ],
     },
     (after) => ({ id: after.id, before: undefined, after }),
   );
   return added;
 }
 
+const addedByKey = `added as (
+        insert into history (pet_id, client_id, key_id, to_status, why, kind) select id, $4, $5, status, 'added', 'pet_added' from pet)`;
+/** Also found by the person, as all that people do. */
+const addedByPerson = `added as (
+        insert into history (pet_id, client_id, key_id, person_id, to_status, why, kind)
+          select id, $4, $5, $8::bigint, status, 'added', 'pet_added' from pet returning person_id, at, id),
+      found as (insert into person_history (person_id, at, history_id) select person_id, at, id from added)`;
+
 /** A change of the status alone. */
 const movedFrom =
   (status: PetStatus): ChangeOf<Pet> =>
   (after) => ({ id: after.id, before: { categoryId: after.categoryId, status }, after });
 
-/** Changes the status of the animals that have the status `from`. Returns the changed animals. */
-export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
-  return tx.writePets<Pet>(
+/** An animal whose status has changed, unless it is held and so stays pending. */
+export interface MovedPet extends Pet {
+  /** Also if the change has ended the hold: that is to be recorded. */
+  readonly isHeld: boolean;
+}
+
+/** Changes the status of the animals that have the status `from`. Returns these animals: a held one does not become available. */
+export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<MovedPet[]> {
+  return tx.writePets<MovedPet>(
     {
       name: 'move-pets',
       text: `update pets set status = $3, updated_at = now() where id = any($1::bigint[]) and status = $2 and removed_at is null
-        returning ${columns}, ${transactionId}`,
+        returning ${petColumns}, hold is not null as "isHeld", ${transactionId}`,
       values: [ids, from, to],
     },
     movedFrom(from),
@@ -223,7 +276,7 @@ export async function lockAndMovePet(
       text: `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
         update pets set status = $3, updated_at = now() from locked where id = $1 and status = $2 and removed_at is null
           and ($6::boolean or shelter_id = $7::bigint or ${adoptionOfPet} <> 'application')
-        returning ${columns}, ${transactionId}`,
+        returning ${petColumns}, ${transactionId}`,
       values: [id, from, to, lock.name, lock.of, managed === 'all', managed === 'all' ? null : managed.shelterId],
     },
     movedFrom(from),
@@ -237,7 +290,7 @@ export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<
     {
       name: 'update-pet',
       text: `update pets set name = $1, category_id = $2, status = $3, named_by = case when name = $1 then named_by else $5 end,
-        updated_at = now() where id = $4 returning ${columns}, ${transactionId}`,
+        updated_at = now() where id = $4 returning ${petColumns}, ${transactionId}`,
       values: [changes.name, changes.categoryId, changes.status, before.id, keyId],
     },
     (after) => ({ id: after.id, before, after }),

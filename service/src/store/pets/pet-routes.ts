@@ -32,17 +32,7 @@ import { listPage, type PageCache, type PetPage } from '../list-cache/page-cache
 import { petEtag, petJson, petTextJson } from './pet-json.ts';
 import { type PetText, selectPetTexts } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
-import {
-  type Adoptions,
-  addPetToCategory,
-  changePet,
-  createPet,
-  firstShelterId,
-  getPet,
-  petErrors,
-  petNotFound,
-  removePet,
-} from './pets.ts';
+import { type Adoptions, addPetToCategory, changePet, createPet, getPet, petErrors, petNotFound, removePet } from './pets.ts';
 
 interface Parts {
   readonly db: Db & Pick<Pool, 'isBusy'>;
@@ -94,8 +84,7 @@ export function petRoutes(api: Api, { db, catalogue, adoptions, pages, clock, co
     }),
     (request, reply) => {
       const caller = callerOf(request);
-      const shelterId = caller.shelterId ?? firstShelterId;
-      const rules = { categories: config.categories, shelterId, registrant: registrantOf(caller) };
+      const rules = { categories: config.categories, shelterId: caller.shelterId, registrant: registrantOf(caller) };
       const create = async (tx: CatalogueTransaction) => createdResponse(await createPet(tx, request.body, caller, rules));
       const addToCategory = async () => {
         const pet = await addPetToCategory(catalogue, request.body, caller, rules);
@@ -141,11 +130,11 @@ export function petRoutes(api: Api, { db, catalogue, adoptions, pages, clock, co
   api.patch(
     '/pets/:petId',
     operation({
-      scope: scopesThat('changePets'),
+      scope: scopesThat('editPets'),
       ...common,
       operationId: 'updatePet',
       summary: 'Update an animal',
-      description: `Changes the name, the category or the status. The status can't be changed while the animal has an open order. Needs ${whoMay('changePets')}.`,
+      description: `Changes the name, the category or the status. The status can't be changed while the animal has an open order, and only by staff: it needs ${whoMay('changePets')}. The rest needs ${whoMay('editPets')}.`,
       'x-stability': 'experimental',
       params: petId,
       headers: ifMatch('animal'),
@@ -155,10 +144,12 @@ export function petRoutes(api: Api, { db, catalogue, adoptions, pages, clock, co
     }),
     async (request, reply) => {
       const expect = expectEtag(request.headers['if-match']);
-      const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, callerOf(request), {
+      const caller = callerOf(request);
+      const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, caller, {
         expect,
         ...adoptions,
         categories: config.categories,
+        registrant: registrantOf(caller),
       });
       return sendPet(reply, pet);
     },
@@ -167,11 +158,11 @@ export function petRoutes(api: Api, { db, catalogue, adoptions, pages, clock, co
   api.delete(
     '/pets/:petId',
     operation({
-      scope: scopesThat('changePets'),
+      scope: scopesThat('editPets'),
       ...common,
       operationId: 'removePet',
       summary: 'Remove an animal',
-      description: `For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. Needs ${whoMay('changePets')}.`,
+      description: `For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. Needs ${whoMay('editPets')}.`,
       'x-stability': 'experimental',
       params: petId,
       headers: ifMatch('animal'),

@@ -3,6 +3,7 @@ import { EventSchema } from '../../changes/events/event-schemas.ts';
 import { petStatuses } from '../../domain/pet-statuses.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { Int64, NameText, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { ShownHoldSchema } from './hold-schemas.ts';
 
 export const PetStatusSchema = StringEnum(petStatuses, { $id: 'PetStatus', description: 'The status of the animal.' });
 const Status = Ref(PetStatusSchema);
@@ -48,11 +49,12 @@ const PetEventSchema = EventSchema('pet', {
     pet: Ref(PetSchema),
     previousStatus: Type.Optional(Ref(PetStatusSchema)),
     previousCategoryId: Type.Optional(Int64({ description: 'Of pet.updated, if the category was changed.' })),
+    hold: Type.Optional(Ref(ShownHoldSchema)),
     shelterId: Type.Optional(Int64({ description: 'Of pet.moved: the shelter that the animal is in now.' })),
     previousShelterId: Type.Optional(Int64({ description: 'Of pet.moved: the shelter that the animal was in before.' })),
   },
   description:
-    'The animal as it was right after the change. pet.status_changed also has the previous status, pet.updated the previous category if that was changed, and pet.moved both shelters.',
+    'The animal as it was right after the change. pet.status_changed also has the previous status, pet.updated the previous category if that was changed, pet.moved both shelters, and pet.held the hold.',
   examples: [
     {
       id: 'evt_1',

@@ -1,7 +1,7 @@
 import { recordEvents } from '../../changes/events/events.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
-import { lockPet, petEvent } from '../pets/pets.ts';
+import { findPet, lockPetRows, petEvent } from '../pets/pets.ts';
 import { countByStatus, type PhotoCounts, selectReadyPhotos } from './mark-queries.ts';
 import { PhotosElsewhere, readMark } from './photo-mark.ts';
 import { deletePhoto } from './photo-queries.ts';
@@ -53,9 +53,11 @@ export async function removeLost(
   if (await hasAll(store, hashes)) return false;
   if ((await readMark(db, store)) !== 'own') throw new PhotosElsewhere('the photos are not there any more');
   return catalogue.transaction(async (tx) => {
-    const locked = await lockPet(tx, petId);
-    if (!locked || !(await deletePhoto(tx, petId, id))) return false;
-    await recordEvents(tx, petEvent('pet.photos_changed', locked.pet));
+    await lockPetRows(tx, [petId]);
+    if (!(await deletePhoto(tx, petId, id))) return false;
+    // Undefined: an outcome hides its photos.
+    const pet = await findPet(tx, petId);
+    if (pet) await recordEvents(tx, petEvent('pet.photos_changed', pet));
     return true;
   });
 }

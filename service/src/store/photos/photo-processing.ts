@@ -3,7 +3,7 @@ import { getClient } from '../../partners/clients/clients.ts';
 import { boundsOf } from '../../partners/rate-limit/plans.ts';
 import type { Db, Transactor, Writer } from '../../platform/db/handles.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
-import { lockPet, petEvent } from '../pets/pets.ts';
+import { findPet, lockPetRows, petEvent } from '../pets/pets.ts';
 import type { Picture } from './image-reply.ts';
 import type { PhotoFailure } from './photo-failures.ts';
 import { requireMark } from './photo-mark.ts';
@@ -128,9 +128,11 @@ async function publish(
   if (plan === 'lost') return undefined;
   for (const { hash, content } of pictures) await store.put(pictureName(hash), content);
   const isReady = await catalogue.transaction(async (tx) => {
-    const locked = await lockPet(tx, claim.petId);
-    const marked = locked && (await markReady(tx, claim, { ...largest, placeholder }));
-    if (marked) await recordEvents(tx, petEvent('pet.photos_changed', locked.pet));
+    await lockPetRows(tx, [claim.petId]);
+    const marked = await markReady(tx, claim, { ...largest, placeholder });
+    // Undefined: an outcome hides its photos. If that is undone, another event says that there are some.
+    const pet = await findPet(tx, claim.petId);
+    if (marked && pet) await recordEvents(tx, petEvent('pet.photos_changed', pet));
     return marked;
   });
   if (!isReady) return undefined;

@@ -33,16 +33,6 @@ export const photosChange: ShownChangeOf<{ petId: bigint }> = ({ petId }) => ({ 
 /** The columns of a PhotoRow. */
 export const photoColumns = 'id, pet_id as "petId", status, alt, width, height, placeholder, files, failure';
 
-/** The shelter of an animal; undefined if the animal was removed. */
-export async function findShelterOf(db: Db, petId: bigint): Promise<bigint | undefined> {
-  const { rows } = await db.query<{ shelterId: bigint }>({
-    name: 'shelter-of-shown-pet',
-    text: 'select shelter_id as "shelterId" from pets where id = $1 and removed_at is null',
-    values: [petId],
-  });
-  return rows[0]?.shelterId;
-}
-
 /** In the order in which they are shown. */
 export async function selectPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
   const { rows } = await db.query<PhotoRow>({
@@ -53,10 +43,12 @@ export async function selectPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
   return rows;
 }
 
+/** Undefined if the animal was removed: the photo may be hidden by an outcome that can be undone. */
 export async function findPhoto(db: Db, petId: bigint, id: bigint): Promise<PhotoRow | undefined> {
   const { rows } = await db.query<PhotoRow>({
     name: 'photo',
-    text: `select ${photoColumns} from photos where pet_id = $1 and id = $2`,
+    text: `select ${photoColumns} from photos where pet_id = $1 and id = $2
+      and exists (select from pets where pets.id = $1 and removed_at is null)`,
     values: [petId, id],
   });
   return rows[0];

@@ -6,7 +6,6 @@ import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { idReader, operation, read, removed, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
-import { AppError } from '../../platform/errors.ts';
 import { jsonResponse, locationHeader, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
@@ -17,7 +16,17 @@ import { requireHere } from './photo-mark.ts';
 import type { PhotoRow } from './photo-queries.ts';
 import { PhotoChangesSchema, PhotoPath, PhotoSchema, PhotosPath } from './photo-schemas.ts';
 import type { PhotoStore } from './photo-store.ts';
-import { addPhoto, changePhoto, getPhoto, listPhotos, photoErrors, photoNotFound, removePhoto, requireWriter } from './photos.ts';
+import {
+  addPhoto,
+  changePhoto,
+  getPhoto,
+  listPhotos,
+  photoErrors,
+  photoNotFound,
+  photosOff,
+  removePhoto,
+  requireWriter,
+} from './photos.ts';
 import { requireAllowance } from './upload-allowance.ts';
 import { receivePhoto, requirePhotoHeaders, requireRoom } from './upload-listener.ts';
 import { UploadSlots } from './upload-slots.ts';
@@ -109,11 +118,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         using _slot = slots.take(caller.clientId);
         await requireHere(db, store);
         const original = await receivePhoto(store, request.raw, stopping.signal);
-        const { photo, isUsed } = await addPhoto(db, petId, original, caller).catch(async (error: unknown) => {
-          await store.delete(original.name).catch(leaveToScan);
-          throw error;
-        });
-        if (!isUsed) await store.delete(original.name).catch(leaveToScan);
+        const { photo } = await addPhoto({ db, store }, petId, original, caller);
         return await send(reply.status(202).header('location', `/v1/pets/${petId}/photos/${photo.id}`), photo);
       },
     );
@@ -166,8 +171,3 @@ function readIds({ petId, photoId }: { petId: string; photoId: string }): { petI
   const ofPet = readPetId(petId);
   return { petId: ofPet, photoId: idReader((text) => photoNotFound(ofPet, text))(photoId) };
 }
-
-const photosOff = () => new AppError('photos_off', "This store doesn't accept photos. Ask its operators to set HOMEWARD_PHOTOS.");
-
-/** No photo refers to the file, so the weekly scan deletes it. */
-const leaveToScan = () => {};

@@ -1,17 +1,17 @@
 import { recordEvents } from '../../changes/events/events.ts';
-import type { KeyRights } from '../../domain/key-rights.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { isUnlimited } from '../../domain/scopes.ts';
-import { requireAccess } from '../../partners/admission/access.ts';
+import { type ActingKey, requireAccess } from '../../partners/admission/access.ts';
 import type { Caller } from '../../partners/admission/admission.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
-import { lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
+import { findPlacement, lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
+import type { Original } from './originals.ts';
 import {
   deletePhoto,
   findPhoto,
   findPhotoByOriginal,
-  findShelterOf,
   insertPhoto,
   type PhotoRow,
   restartPhoto,
@@ -21,7 +21,8 @@ import {
   setOrder,
 } from './photo-queries.ts';
 import { type PhotoChanges, photosMax } from './photo-schemas.ts';
-import type { FileName } from './photo-store.ts';
+import type { PhotoStore } from './photo-store.ts';
+import { type FailedPhoto, selectFailedPhotos } from './today-queries.ts';
 import { countUpload, requireStorage } from './upload-allowance.ts';
 
 export type { PhotoRow };
@@ -45,20 +46,25 @@ export const photoErrors = {
   change: ['pet_not_found', 'photo_not_found'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
-type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId'>;
+type Writer = Omit<Actor, 'keyId'>;
+type Writing = Pick<Catalogue, 'transaction'>;
+/** Its client is the one that the bytes count for. */
+type Sender = Pick<Caller, 'shelterId' | 'scopes' | 'clientId' | 'bounds'>;
 
-/** The bytes that a caller has sent, in the store. */
-export interface Original {
-  readonly name: FileName;
-  /** SHA-256, in hexadecimal. */
-  readonly hash: string;
-  readonly bytes: number;
+export interface AddedPhoto {
+  readonly photo: PhotoRow;
+  /** False: it was there already, from the same bytes. */
+  readonly isNew: boolean;
 }
 
 export async function listPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
-  if ((await findShelterOf(db, petId)) === undefined) throw petNotFound(String(petId));
+  if (!(await findPlacement(db, petId))) throw petNotFound(String(petId));
   return selectPhotos(db, petId);
 }
+
+/** For those who send photos again: of animals that are still here, oldest first. Null: of every shelter. */
+export const listFailedPhotos = (db: Db, shelterId: bigint | null, limit: number): Promise<FailedPhoto[]> =>
+  selectFailedPhotos(db, shelterId, limit);
 
 export async function getPhoto(db: Db, petId: bigint, id: bigint): Promise<PhotoRow> {
   const photo = await findPhoto(db, petId, id);
@@ -67,21 +73,40 @@ export async function getPhoto(db: Db, petId: bigint, id: bigint): Promise<Photo
 }
 
 /** Throws unless the caller may write the photos of this animal. */
-export async function requireWriter(db: Db, petId: bigint, key: KeyRights): Promise<void> {
-  const shelterId = await findShelterOf(db, petId);
-  if (shelterId === undefined) throw petNotFound(String(petId));
-  requireAccess(key, 'describePets', { petId, shelterId });
+export async function requireWriter(db: Db, petId: bigint, key: ActingKey): Promise<void> {
+  const placement = await findPlacement(db, petId);
+  if (!placement) throw petNotFound(String(petId));
+  requireAccess(key, 'describePets', placement);
 }
 
 /**
  * Adds a photo from the bytes that were stored. The same bytes for the same animal are the same photo: a retry gets it again, and one
- * that has failed, or whose original is missing, is processed again. `isUsed` says whether the photo refers to the stored bytes.
+ * that has failed, or whose original is missing, is processed again. Stored bytes that no photo refers to are deleted.
  */
 export async function addPhoto(
+  { db, store }: { readonly db: Transactor; readonly store: PhotoStore },
+  petId: bigint,
+  original: Original,
+  sender: Sender,
+): Promise<AddedPhoto> {
+  const discard = () => store.delete(original.name).catch(leaveToScan);
+  const { photo, isUsed } = await insertOrFind(db, petId, original, sender).catch(async (error: unknown) => {
+    await discard();
+    throw error;
+  });
+  if (!isUsed) await discard();
+  return { photo, isNew: isUsed };
+}
+
+/** No photo refers to the file, so the weekly scan deletes it. */
+const leaveToScan = () => {};
+
+/** `isUsed` says whether the photo refers to the stored bytes. */
+async function insertOrFind(
   db: Transactor,
   petId: bigint,
   original: Original,
-  writer: Writer & Pick<Caller, 'bounds'>,
+  writer: Sender,
 ): Promise<{ photo: PhotoRow; isUsed: boolean }> {
   const { clientId } = writer;
   return db.transaction(async (tx) => {
@@ -101,7 +126,7 @@ export async function addPhoto(
 }
 
 export async function changePhoto(
-  catalogue: Catalogue,
+  catalogue: Writing,
   petId: bigint,
   id: bigint,
   { alt, position }: PhotoChanges,
@@ -120,19 +145,21 @@ export async function changePhoto(
     // This may be a retry, after a process that died before its announcement.
     for (const transactionId of await selectRecentTransactions(tx, petId)) tx.acknowledge(transactionId);
     return before;
-  }, writer.clientId);
+  }, writer.clientId ?? undefined);
 }
 
-export async function removePhoto(catalogue: Catalogue, petId: bigint, id: bigint, writer: Writer): Promise<void> {
+export async function removePhoto(catalogue: Writing, petId: bigint, id: bigint, writer: Writer): Promise<void> {
   await catalogue.transaction(async (tx) => {
     const pet = await lockPetFor(tx, petId, writer, 'describePets');
     if (!(await deletePhoto(tx, petId, id))) throw photoNotFound(petId, String(id));
     await recordEvents(tx, petEvent('pet.photos_changed', pet));
-  }, writer.clientId);
+  }, writer.clientId ?? undefined);
 }
 
 export const photoNotFound = (petId: bigint, id: string) =>
   new AppError('photo_not_found', `Animal ${petId} has no photo with id ${id.slice(0, 40)}.`);
+
+export const photosOff = () => new AppError('photos_off', "This store doesn't accept photos. Ask its operators to set HOMEWARD_PHOTOS.");
 
 /** A position beyond the last photo is the last. Returns whether the order has changed. */
 async function movePhoto(tx: CatalogueTransaction, petId: bigint, id: bigint, position: number): Promise<boolean> {

@@ -1,20 +1,17 @@
-import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { AppError } from '../../platform/errors.ts';
 import { lingerOnClose } from '../../platform/http/lingering.ts';
 import { liftRequestTimeout } from '../../platform/http/request-timeout.ts';
-import { imageTypes, photoBytesMax, recogniseImage, signatureBytes } from './image-types.ts';
-import { type FileName, type PhotoStore, StoreFull } from './photo-store.ts';
-import type { Original } from './photos.ts';
+import { imageTypes, photoBytesMax } from './image-types.ts';
+import { closing, heicRefused, type Original, storageFull, storeOriginal, tooLarge } from './originals.ts';
+import { type PhotoStore, StoreFull } from './photo-store.ts';
 
 /** In place of the time limit for a whole request: the bytes must arrive at this rate on average, after the grace. */
 const bytesPerSecondMin = 16_000;
 const graceMs = 10_000;
 const uploadMsMax = 600_000;
 const checkIntervalMs = 500;
-/** The other side may send more before it reads an error, so the connection can't be used again. */
-const closing = { connection: 'close' };
 
 /** Throws if the headers say that the body can't be accepted. The body is not read. */
 export function requirePhotoHeaders(request: IncomingMessage): void {
@@ -37,15 +34,17 @@ export async function requireRoom(store: PhotoStore): Promise<void> {
 }
 
 /** Writes the body to the store while it arrives. If it fails, nothing of it remains there, and the connection is closed. */
-export async function receivePhoto(store: PhotoStore, request: IncomingMessage, stopping: AbortSignal): Promise<Original> {
-  const name: FileName = `originals/${randomUUID()}`;
-  const hash = createHash('sha256');
+export const receivePhoto = (store: PhotoStore, request: IncomingMessage, stopping: AbortSignal): Promise<Original> =>
+  readInTime(request, stopping, (body) => storeOriginal(store, body));
+
+/** Reads the body while it arrives, within the time of an upload. If that fails, the connection is closed. */
+export async function readInTime<T>(request: IncomingMessage, stopping: AbortSignal, read: (body: Readable) => Promise<T>): Promise<T> {
   const body = new PassThrough();
   const startedAtMs = performance.now();
   let received = 0;
   const count = (chunk: Buffer) => (received += chunk.length);
   const fail = (error: Error) => void body.destroy(error);
-  // `put` gets the error when it reads. Without a listener, one that comes before or after that would end the process.
+  // `read` gets the error when it reads. Without a listener, one that comes before or after that would end the process.
   body.on('error', () => {});
   const onCut = () => fail(cutOff());
   const onClose = () => {
@@ -62,15 +61,10 @@ export async function receivePhoto(store: PhotoStore, request: IncomingMessage, 
   if (request.destroyed) onCut();
   if (stopping.aborted) onStopping();
   try {
-    await store.put(
-      name,
-      checked(body, (chunk) => hash.update(chunk)),
-    );
-    return { name, hash: hash.digest('hex'), bytes: received };
+    return await read(body);
   } catch (error) {
     lingerOnClose(request);
-    if (error instanceof StoreFull) throw storageFull(closing);
-    throw error instanceof AppError ? error : notStored(error);
+    throw asUploadError(error);
   } finally {
     clearInterval(check);
     stopping.removeEventListener('abort', onStopping);
@@ -81,43 +75,15 @@ export async function receivePhoto(store: PhotoStore, request: IncomingMessage, 
   }
 }
 
+/** What is said of an upload that could not be stored. */
+export function asUploadError(error: unknown): AppError {
+  if (error instanceof StoreFull) return storageFull(closing);
+  return error instanceof AppError ? error : notStored(error);
+}
+
 /** Whether an upload is slower than a bad connection. Without a minimum rate, a few callers could hold all uploads for hours. */
 export const isTooSlow = (receivedBytes: number, elapsedMs: number): boolean =>
   elapsedMs > uploadMsMax || (elapsedMs > graceMs && receivedBytes < (elapsedMs / 1_000) * bytesPerSecondMin);
-
-/** Passes the bytes on. Throws as soon as they are not an image or are too many. */
-async function* checked(body: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) => void): AsyncIterable<Buffer> {
-  let total = 0;
-  let start: Buffer | undefined = Buffer.alloc(0);
-  for await (const chunk of body) {
-    total += chunk.length;
-    if (total > photoBytesMax) throw tooLarge();
-    if (start) {
-      start = Buffer.concat([start, chunk]);
-      if (start.length < signatureBytes) continue;
-    }
-    const next = start ?? chunk;
-    if (start) requireImage(start);
-    start = undefined;
-    onChunk(next);
-    yield next;
-  }
-  if (start) requireImage(start);
-}
-
-function requireImage(start: Buffer): void {
-  const type = recogniseImage(start);
-  if (type === 'image/heic') throw heicRefused();
-  if (type) return;
-  const message = start.length === 0 ? 'The body is empty.' : 'The bytes are not a JPEG, PNG or WebP image.';
-  throw new AppError('unsupported_image', `${message} Send the bytes of the photo as they are in its file.`, { headers: closing });
-}
-
-const heicRefused = () =>
-  new AppError('unsupported_image', "HEIC and AVIF photos can't be read. Convert the photo to JPEG, and send that.", { headers: closing });
-
-const tooLarge = () =>
-  new AppError('photo_too_large', 'The photo is larger than 20 MB (20,000,000 bytes). Send a smaller one.', { headers: closing });
 
 function tooSlow(receivedBytes: number, elapsedMs: number): AppError {
   const seconds = Math.floor(elapsedMs / 1_000);
@@ -135,11 +101,6 @@ const shuttingDown = () =>
   new AppError('unavailable', 'This process is shutting down. Send the photo again.', {
     cause: new Error('shutdown during an upload'),
     headers: { 'retry-after': '1', ...closing },
-  });
-
-const storageFull = (headers: Record<string, string> = {}) =>
-  new AppError('photo_storage_full', 'The store has no room for photos at the moment. Retry later; if it persists, tell the store.', {
-    headers,
   });
 
 export const notStored = (cause: unknown) =>

@@ -79,6 +79,11 @@ export const selectedProfile = profileColumns.map((one) => `${one.selected} as $
 /** The same without what no listing shows. */
 export const listedProfile = profileColumns.map((one) => `${one.isListed ? one.selected : 'null'} as ${one.column}`).join(', ');
 
+/** All animals that a profile names, as an array: also those that were removed, and may come back. */
+export const namedAnimals = storedRows
+  .flatMap(([, row]) => ('fields' in row || row.kind !== 'animals' ? [] : `profiles.${row.column}`))
+  .join(' || ');
+
 type Reader = (row: ProfileRow) => unknown;
 
 function readerOf({ column, kind, empty }: PlainRow): Reader {

@@ -32,7 +32,8 @@ export async function upsertProfile(
   tx: ListingWriter,
   petId: bigint,
   profile: StoredProfile,
-  keyId: bigint,
+  /** Null: the service itself writes, or a person. */
+  keyId: bigint | null,
   /** With the terms of the document from before. */
   changeOf: ShownChangeOf<{ termsBefore: readonly string[] }>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { recordEvents } from '../../changes/events/events.ts';
-import type { KeyRights } from '../../domain/key-rights.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { fieldsOf, type ProfileChanges, type StoredProfile } from '../../domain/profile-fields.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
@@ -8,17 +8,11 @@ import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts
 import type { ShownChange } from '../list-cache/shown-changes.ts';
 import { termSetOf } from '../list-cache/terms.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
+import { listPetsById, lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
 import { emptyProfile, mergeProfile } from './profile-changes.ts';
 import { invalid, requireValid } from './profile-checks.ts';
 import { profileJson } from './profile-json.ts';
 import { findExisting, findExternalId, findProfile, lockFoundBy, upsertProfile } from './profile-queries.ts';
-
-/** The key that writes. */
-interface Writer extends KeyRights {
-  readonly clientId: bigint;
-  readonly keyId: bigint;
-}
 
 interface ProfileWrite {
   /** `replace`: what is left out is removed. `merge`: it stays. */
@@ -37,26 +31,41 @@ export const profileErrors = {
 
 const externalIdIndex = 'profiles_external_id';
 
+/** Whether a transaction has failed since another animal of the shelter has the externalId. */
+export const isExternalIdTaken = (error: unknown): boolean => violates(error, externalIdIndex);
+
 export async function getProfile(db: Db, petId: bigint): Promise<StoredProfile> {
   return (await findOrThrow(db, petId)).profile;
+}
+
+/** The animals that this one must be adopted together with, as long as they are here. */
+export async function listBonded(db: Db, petId: bigint): Promise<Pet[]> {
+  const ids = (await findProfile(db, petId))?.profile?.bondedWith ?? [];
+  return ids.length === 0 ? [] : listPetsById(db, ids);
 }
 
 /** Writes the profile of an animal, and records the event if it has changed. Cached lists of animals stay valid. */
 export async function writeProfile(
   { db, catalogue }: { readonly db: Db; readonly catalogue: Catalogue },
   petId: bigint,
-  writer: Writer,
+  writer: Actor,
   write: ProfileWrite,
 ): Promise<StoredProfile> {
   try {
-    return await catalogue.transaction((tx) => writeWithin(tx, petId, writer, write), writer.clientId);
+    return await catalogue.transaction((tx) => writeProfileWithin(tx, petId, writer, write), writer.clientId ?? undefined);
   } catch (error) {
-    if (!violates(error, externalIdIndex)) throw error;
+    if (!isExternalIdTaken(error)) throw error;
     throw await externalIdTaken(db, petId, write.changes.externalId ?? '', error);
   }
 }
 
-async function writeWithin(tx: CatalogueTransaction, petId: bigint, writer: Writer, write: ProfileWrite): Promise<StoredProfile> {
+/** The same in a transaction. A unique index rejects it if another animal of the shelter has the externalId: `isExternalIdTaken`. */
+export async function writeProfileWithin(
+  tx: CatalogueTransaction,
+  petId: bigint,
+  writer: Actor,
+  write: ProfileWrite,
+): Promise<StoredProfile> {
   const pet = await lockPetFor(tx, petId, writer, 'describePets');
   const { profile: current, writtenIn } = await findOrThrow(tx, petId);
   write.expect(pet, current);

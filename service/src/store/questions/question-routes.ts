@@ -3,6 +3,7 @@ import { scopesThat } from '../../domain/scopes.ts';
 import { whoMay } from '../../partners/admission/access.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { idReader, ifMatch, operation, read, requireEtag, sendJson, updated } from '../../partners/admission/operation.ts';
+import { requestAuthor } from '../../partners/audit/audit.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { etagHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
@@ -47,7 +48,8 @@ export function questionRoutes(api: Api, { db }: { readonly db: Transactor }): v
     }),
     async (request, reply) => {
       const shelterId = readShelterId(request.params.shelterId);
-      const access = { key: callerOf(request), expect: expectEtag(request.headers['if-match'], shelterId) };
+      const key = callerOf(request);
+      const access = { key, by: requestAuthor(key, request.ip), expect: expectEtag(request.headers['if-match'], shelterId) };
       return sendQuestions(reply, await setQuestions(db, shelterId, request.body.questions, access));
     },
   );

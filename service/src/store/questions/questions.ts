@@ -1,5 +1,6 @@
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { requireShelter } from '../../partners/admission/access.ts';
+import { type AuditAuthor, recordAudit } from '../../partners/audit/audit.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { requireValidQuestions } from './question-checks.ts';
@@ -27,7 +28,7 @@ export async function setQuestions(
   db: Transactor,
   shelterId: bigint,
   questions: readonly Question[],
-  { key, expect }: { key: KeyRights; expect: Expectation },
+  { key, by, expect }: { key: KeyRights; by: AuditAuthor; expect: Expectation },
 ): Promise<readonly Question[]> {
   return db.transaction(async (tx) => {
     if (!(await lockQuestions(tx, shelterId))) throw shelterNotFound(String(shelterId));
@@ -35,6 +36,7 @@ export async function setQuestions(
     expect(await getQuestions(tx, shelterId));
     requireValidQuestions(questions);
     await upsertQuestions(tx, shelterId, questions);
+    await recordAudit(tx, by, 'shelter.questions_set', { targetId: shelterId, shelterId, after: { questions: questions.length } });
     return questions;
   });
 }

@@ -11,8 +11,8 @@ import { shelterNotFound } from '../questions/questions.ts';
 import { findPetWithSameExternalId } from './shelter-queries.ts';
 
 /**
- * Moves an animal to another shelter. Its orders, open or not, and its profile follow, so the staff of the new shelter act on them
- * from then on. Returns false if the animal is there already.
+ * Places an animal in a shelter. Its orders, open or not, and its profile follow, so the staff of that shelter act on them from then on,
+ * and a client that has added it without a shelter no longer changes it. Returns false if the animal has been placed there already.
  */
 export async function movePetToShelter(
   { db, catalogue }: { readonly db: Db; readonly catalogue: Catalogue },
@@ -21,7 +21,7 @@ export async function movePetToShelter(
   actor: Actor,
 ): Promise<boolean> {
   try {
-    return await catalogue.transaction((tx) => moveWithin(tx, petId, shelterId, actor), actor.clientId ?? undefined);
+    return await catalogue.transaction((tx) => movePetWithin(tx, petId, shelterId, actor), actor.clientId ?? undefined);
   } catch (error) {
     if (violates(error, 'pets_shelter_id_fkey')) throw shelterNotFound(String(shelterId));
     if (!violates(error, 'profiles_external_id')) throw error;
@@ -36,13 +36,19 @@ export async function movePetToShelter(
   }
 }
 
-async function moveWithin(tx: CatalogueTransaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
+/** The same in a transaction. Indexes and keys reject a shelter that doesn't exist, and an externalId that another of its animals has. */
+export async function movePetWithin(tx: CatalogueTransaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
   const locked = await lockPet(tx, petId);
   if (!locked) throw petNotFound(String(petId));
-  const { pet, shelterId: from } = locked;
+  const { pet, shelterId: from, ownerId } = locked;
   if (from === shelterId) {
     await acknowledgeChanges(tx, petId);
-    return false;
+    if (ownerId === null) return false;
+    await updateShelterId(tx, pet, shelterId);
+    // Nothing that partners see has changed, so there is no event.
+    const why = `placed in shelter ${shelterId}, where it was`;
+    await recordTransitions(tx, actor, { kind: 'pet_edited', petId, from: pet.status, to: pet.status, why });
+    return true;
   }
   await lockOrdersOfPet(tx, pet);
   await updateShelterId(tx, pet, shelterId);

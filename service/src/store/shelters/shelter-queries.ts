@@ -49,12 +49,15 @@ export async function insertShelter(tx: Transaction, shelter: ShelterValues): Pr
   return inserted;
 }
 
+/** What searches for a place compare. */
+const placeFields = ['latitude', 'longitude', 'town', 'postcode'] as const satisfies ReadonlyArray<keyof ShelterValues>;
+
 /**
  * The caller has locked it as `before`. Every change is announced, also one that no listing shows: a retry acknowledges the transaction,
  * and one that was not announced would then cost every cached list.
  */
 export async function updateShelter(tx: ListingWriter, shelter: Shelter, before: ShelterValues): Promise<Shelter> {
-  const isMoved = shelter.latitude !== before.latitude || shelter.longitude !== before.longitude;
+  const isMoved = placeFields.some((field) => shelter[field] !== before[field]);
   const [updated] = await tx.writeListing<Shelter>(
     {
       name: 'update-shelter',

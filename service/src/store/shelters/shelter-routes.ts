@@ -3,6 +3,7 @@ import { scopesThat } from '../../domain/scopes.ts';
 import { whoMay } from '../../partners/admission/access.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, ifMatch, operation, page, read, requireEtag, sendJson, updated } from '../../partners/admission/operation.ts';
+import { requestAuthor } from '../../partners/audit/audit.ts';
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { readPage, sendPage } from '../../platform/http/paging.ts';
@@ -59,7 +60,7 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
     }),
     (request, reply) =>
       respondOnce(db, request, reply, async (tx) => {
-        const shelter = await createShelter(tx, request.body);
+        const shelter = await createShelter(tx, requestAuthor(callerOf(request), request.ip), request.body);
         return {
           status: 201,
           body: shelterJson(shelter),
@@ -98,7 +99,8 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
       errors: shelterErrors.change,
     }),
     async (request, reply) => {
-      const access = { key: callerOf(request), expect: expectEtag(request.headers['if-match']) };
+      const key = callerOf(request);
+      const access = { key, by: requestAuthor(key, request.ip), expect: expectEtag(request.headers['if-match']) };
       return sendShelter(reply, await changeShelter(catalogue, readShelterId(request.params.shelterId), request.body, access));
     },
   );
@@ -110,7 +112,8 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
       ...common,
       operationId: 'movePet',
       summary: 'Move an animal to a shelter',
-      description: 'Its orders and its profile follow: the staff of the new shelter see and act on them from then on.',
+      description:
+        'Its orders and its profile follow: the staff of the new shelter see and act on them from then on. A client that has added the animal without a shelter may no longer change it, also if the shelter stays the same.',
       params: PathIds({ petId: 'Identifier of the animal.' }),
       body: Ref(PetShelterSchema),
       response: updated('The shelter that the animal belongs to now.', PetShelterSchema),

@@ -13,6 +13,9 @@ const example = {
   phone: '+43 1 555 01 23',
   website: 'https://danube.example/',
   address: 'Handelskai 1, 1020 Vienna, Austria',
+  town: 'Vienna',
+  postcode: '1020',
+  country: 'AT',
   latitude: 48.22,
   longitude: 16.4,
   timezone: 'Europe/Vienna',
@@ -20,7 +23,16 @@ const example = {
 const noteExample = 'We look for homes with a garden. Our staff reply within a week.';
 
 /** In characters. */
-export const lengthsMax = { description: 8_000, phone: 40, website: 2_000, address: 500, timezone: 64, applicationNote: 2_000 };
+export const lengthsMax = {
+  description: 8_000,
+  phone: 40,
+  website: 2_000,
+  address: 500,
+  town: 100,
+  postcode: 20,
+  timezone: 64,
+  applicationNote: 2_000,
+};
 const applicationsMaxMax = 500;
 /** Where nothing else is given. */
 export const shelterDefaults = { adoption: adoptionDefault, applicationsMax: 100 } as const;
@@ -45,6 +57,14 @@ const given = {
   phone: line("The shelter's public telephone number.", lengthsMax.phone, example.phone),
   website: line("The shelter's website: an http or https URL.", lengthsMax.website, example.website),
   address: PlainText('Where visitors find the shelter.', [example.address], lengthsMax.address),
+  town: line('The town that the shelter is in or next to. Searches find its animals by it.', lengthsMax.town, example.town),
+  postcode: line('The postcode of the shelter. Searches find its animals by it.', lengthsMax.postcode, example.postcode),
+  country: Type.String({
+    description: 'The country of the shelter, by its code of two letters (ISO 3166).',
+    pattern: '^[A-Z]{2}$',
+    'x-must-be': 'a code of two capital letters, such as AT',
+    examples: [example.country],
+  }),
   latitude: degrees('In degrees north. Given together with the longitude.', 90, example.latitude),
   longitude: degrees('In degrees east. Given together with the latitude.', 180, example.longitude),
   timezone: line('The time zone of the shelter, by its name in the IANA database.', lengthsMax.timezone, example.timezone),
@@ -90,6 +110,9 @@ export const ShelterSchema = Type.Object(
     phone: text("The shelter's public telephone number.", example.phone),
     website: text("The shelter's website.", example.website),
     address: text('Where visitors find the shelter.', example.address),
+    town: text('The town that the shelter is in or next to.', example.town),
+    postcode: text('The postcode of the shelter.', example.postcode),
+    country: text('By its code of two letters (ISO 3166).', example.country),
     latitude: number('In degrees north.', example.latitude),
     longitude: number('In degrees east.', example.longitude),
     timezone: text('By its name in the IANA database.', example.timezone),

@@ -1,5 +1,6 @@
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { requireShelter } from '../../partners/admission/access.ts';
+import { type AuditAuthor, type AuditedValues, changedValues, recordAudit } from '../../partners/audit/audit.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
@@ -31,8 +32,11 @@ export async function getShelter(db: Db, id: bigint): Promise<Shelter> {
   return shelter;
 }
 
-export async function createShelter(tx: Transaction, input: NewShelter): Promise<Shelter> {
-  return insertShelter(tx, checked(merge(empty, input)));
+export async function createShelter(tx: Transaction, by: AuditAuthor, input: NewShelter): Promise<Shelter> {
+  const shelter = await insertShelter(tx, checked(merge(empty, input)));
+  const after = auditedValues(shelter);
+  await recordAudit(tx, by, 'shelter.created', { targetId: shelter.id, shelterId: shelter.id, after });
+  return shelter;
 }
 
 /** A merge patch: null removes a value. */
@@ -40,7 +44,7 @@ export async function changeShelter(
   catalogue: Catalogue,
   id: bigint,
   changes: ShelterChanges,
-  { key, expect }: { key: KeyRights; expect: Expectation },
+  { key, by, expect }: { key: KeyRights; by: AuditAuthor; expect: Expectation },
 ): Promise<Shelter> {
   return catalogue.transaction(async (tx) => {
     const locked = await lockShelter(tx, id);
@@ -53,9 +57,21 @@ export async function changeShelter(
       if (changedIn !== null) tx.acknowledge(changedIn);
       return shelter;
     }
-    return updateShelter(tx, { id, ...values }, shelter);
+    const changed = await updateShelter(tx, { id, ...values }, shelter);
+    const differences = changedValues(auditedValues(shelter), auditedValues(changed));
+    if (differences) await recordAudit(tx, by, 'shelter.changed', { targetId: id, shelterId: id, ...differences });
+    return changed;
   });
 }
+
+/** What the audit says of a shelter. Long texts are public and are not repeated there. */
+const auditedValues = (shelter: ShelterValues): AuditedValues =>
+  Object.fromEntries(shelterFields.map((field) => [field, brief(shelter[field])]));
+
+const brief = (value: ShelterValues[keyof ShelterValues]) =>
+  typeof value === 'string' && value.length > briefMax ? `${value.slice(0, briefMax)}…` : value;
+
+const briefMax = 200;
 
 /** Without a name, which is always given. */
 const empty = { ...Object.fromEntries(shelterFields.map((field) => [field, null])), ...shelterDefaults } as unknown as ShelterValues;

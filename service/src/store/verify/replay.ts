@@ -1,7 +1,16 @@
+import { endsHold, heldStatus, holdChanges } from '../../domain/holds.ts';
 import { findOrderTransition, isOpen, placing } from '../../domain/order-states.ts';
+import { mayHaveOutcome, outcomeKind, outcomes, outcomeUndoing, undoneKind } from '../../domain/outcomes.ts';
 import { petStatuses, removed } from '../../domain/pet-statuses.ts';
 import type { ShelterMove } from '../../domain/shelter-moves.ts';
 import type { HistoryRow, OrderState, PetState } from './verify-queries.ts';
+
+interface ReplayedHold {
+  readonly reason: string;
+  readonly until: Date | null;
+  /** Whether its end makes the animal available, unless an order is open. */
+  releases: boolean;
+}
 
 /** Replays the history of one animal, row by row. The methods return what is wrong as a sentence, or undefined. */
 export class Replay {
@@ -11,6 +20,9 @@ export class Replay {
   #pet: string | null = null;
   /** The shelter that the animal was last moved to; undefined: it was never moved. */
   #shelter: bigint | undefined;
+  /** When the animal got an outcome, if that was the last that happened to it. */
+  #outcomeAt: Date | undefined;
+  #hold: ReplayedHold | undefined;
   /** The status change that the animal's next row must have, because an order has changed. */
   #due: { from: string; to: string; order: bigint } | undefined;
 
@@ -26,9 +38,19 @@ export class Replay {
   }
 
   /** Compares the end of the history with the current rows. */
-  compare({ status: pet, shelterId }: PetState, orders: readonly OrderState[]): string | undefined {
+  compare(
+    { status: pet, shelterId, holdReason, holdReleases, undoableUntil }: PetState,
+    orders: readonly OrderState[],
+  ): string | undefined {
     if (this.#due) return `animal ${this.#petId}: ${this.#missingChange(this.#due)}`;
     if (pet !== this.#pet) return `animal ${this.#petId}: its history ends with ${named(this.#pet)}, but its status is ${pet}`;
+    const held = this.#hold;
+    if ((held?.reason ?? null) !== holdReason)
+      return `animal ${this.#petId}: by its history it is ${heldFor(held?.reason)}, but it is ${heldFor(holdReason)}`;
+    if (held && held.releases !== holdReleases)
+      return `animal ${this.#petId}: by its history it ${held.releases ? 'becomes available' : 'stays as it is'} when its hold ends, but its row says otherwise`;
+    if (undoableUntil && !this.#outcomeAt)
+      return `animal ${this.#petId}: an outcome can be undone until ${undoableUntil.toISOString()}, but its history does not end with one`;
     if (this.#shelter !== undefined && this.#shelter !== shelterId)
       return `animal ${this.#petId}: it was last moved to shelter ${this.#shelter}, but it is in shelter ${shelterId}`;
     for (const { id, status, shelterId: ofOrder } of orders) {
@@ -41,15 +63,58 @@ export class Replay {
     return absent === undefined ? undefined : `order ${absent}: it is in the history of animal ${this.#petId}, but it does not exist`;
   }
 
-  #applyToPet({ from, to, move }: HistoryRow): string | undefined {
+  #applyToPet(row: HistoryRow): string | undefined {
+    const { from, to, move } = row;
     if (from !== this.#pet) return `the animal changes from ${named(from)} to ${to}, but its status was ${named(this.#pet)}`;
-    if (this.#due && (from !== this.#due.from || to !== this.#due.to))
-      return `order ${this.#due.order} changed, and the animal changed to ${to} instead of ${this.#due.to}`;
-    if (!isLegalPetTransition(from, to)) return `an animal can't change from ${named(from)} to ${to}`;
+    const isDue = !this.#due || (from === this.#due.from && (to === this.#due.to || this.#isWithheld(this.#due.to, to)));
+    if (this.#due && !isDue) return `order ${this.#due.order} changed, and the animal changed to ${to} instead of ${this.#due.to}`;
+    const isUndone = row.kind === undoneKind;
+    const violation = isUndone ? this.#checkUndoing(row) : row.kind === outcomeKind && checkOutcome(row);
+    if (violation) return violation;
+    if (!isUndone && !isLegalPetTransition(from, to)) return `an animal can't change from ${named(from)} to ${to}`;
     if (to !== placing.pet.to && this.#open.size > 0) return `the animal changes to ${to} while order ${[...this.#open][0]} is open`;
+    const illegal = this.#applyToHold(row);
+    if (illegal) return illegal;
     this.#due = undefined;
     this.#pet = to;
+    this.#outcomeAt = row.kind === outcomeKind ? row.at : undefined;
     return move && this.#applyMove(move);
+  }
+
+  #checkUndoing({ from, to, at }: HistoryRow): string | undefined {
+    if (from !== outcomeUndoing.from || to !== outcomeUndoing.to) return `an outcome is undone from ${named(from)} to ${to}`;
+    if (!this.#outcomeAt) return 'an outcome is undone, but the animal had none';
+    const days = (at.getTime() - this.#outcomeAt.getTime()) / 86_400_000;
+    // The row is written some time after the outcome was found to be undoable.
+    return days < outcomeUndoing.days + 1 ? undefined : `an outcome is undone ${Math.floor(days)} days after it was recorded`;
+  }
+
+  /** While the animal is held, it stays pending in place of becoming available. */
+  #isWithheld(due: string, to: string): boolean {
+    return this.#hold !== undefined && due === holdChanges.end.pet.to && to === heldStatus;
+  }
+
+  #applyToHold({ kind, from, to, at, holdReason, holdUntil }: HistoryRow): string | undefined {
+    const hold = this.#hold;
+    if (kind === holdChanges.begin.kind) {
+      if (to !== heldStatus || endsHold(from ?? '')) return `the animal is held, and changes from ${named(from)} to ${to}`;
+      const releases = hold ? hold.releases : from === holdChanges.begin.pet.from;
+      this.#hold = { reason: holdReason ?? '', until: holdUntil, releases };
+    } else if (kind === holdChanges.end.kind) {
+      if (!hold) return 'a hold ended, but the animal was not held';
+      const becomesAvailable = from === heldStatus && hold.releases && this.#open.size === 0;
+      const due = becomesAvailable ? holdChanges.end.pet.to : from;
+      if (to !== due) return `a hold ended, and the animal changed to ${to} instead of ${named(due)}`;
+      this.#hold = undefined;
+    } else if (to === removed) {
+      this.#hold = undefined;
+    } else if (hold && to === holdChanges.end.pet.to) {
+      if (hold.until === null || hold.until > at) return `the animal became ${to} while it was held`;
+      hold.releases = false;
+    } else if (hold && kind === 'pet_status' && to === heldStatus) {
+      hold.releases = true;
+    }
+    return undefined;
   }
 
   #applyMove(move: ShelterMove): string | undefined {
@@ -70,10 +135,12 @@ export class Replay {
     if (isOpen(to)) this.#open.add(orderId);
     else this.#open.delete(orderId);
     if (this.#open.size > 1) return `orders ${[...this.#open].join(' and ')} are open at once`;
-    if (to === placing.to && this.#pet !== placing.pet.from)
+    // Staff may accept an application while the animal is held: it stays pending.
+    const isPlacedOnHold = to === placing.to && this.#hold?.releases === true && this.#pet === heldStatus;
+    if (to === placing.to && !isPlacedOnHold && this.#pet !== placing.pet.from)
       return `an order was placed for an animal that is ${this.#pet ?? 'not added yet'}`;
     const { pet, always } = transition;
-    if (pet && always) this.#due = { ...pet, order: orderId };
+    if (pet && always && !isPlacedOnHold) this.#due = { ...pet, order: orderId };
     return undefined;
   }
 
@@ -82,10 +149,16 @@ export class Replay {
   }
 }
 
+function checkOutcome({ from, to, outcome }: HistoryRow): string | undefined {
+  if (to !== removed || from === null || !mayHaveOutcome(from)) return `an animal that is ${named(from)} gets an outcome and is ${to}`;
+  return outcome !== null && Object.hasOwn(outcomes, outcome) ? undefined : `there is no outcome ${named(outcome)}`;
+}
+
 /** Staff may set any status, so a change is illegal only before the animal was added or after it was removed. */
 function isLegalPetTransition(from: string | null, to: string): boolean {
   if (from === removed) return false;
   return to === removed ? from !== null : (petStatuses as readonly string[]).includes(to);
 }
 
+const heldFor = (reason: string | null | undefined): string => (reason ? `held (${reason})` : 'not held');
 const named = (status: string | null): string => status ?? 'nothing';

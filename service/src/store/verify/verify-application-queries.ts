@@ -35,6 +35,7 @@ export interface ApplicationRow {
   readonly orderId: bigint | null;
   readonly clientId: bigint | null;
   readonly keyId: bigint | null;
+  readonly personId: bigint | null;
   readonly from: string | null;
   readonly to: string;
 }
@@ -94,7 +95,7 @@ export async function selectApplicationHistory(
 ): Promise<ApplicationRow[]> {
   const { rows } = await db.query<ApplicationRow>({
     name: 'verify-application-history',
-    text: `select id, application_id as "applicationId", order_id as "orderId", client_id as "clientId", key_id as "keyId",
+    text: `select id, application_id as "applicationId", order_id as "orderId", client_id as "clientId", key_id as "keyId", person_id as "personId",
         from_status as "from", to_status as "to"
       from application_history where (application_id, id) > ($1, $2) and application_id <= $3 order by application_id, id limit $4`,
     values: [after.applicationId, after.id, lastApplicationId, limit],

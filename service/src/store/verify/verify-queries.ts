@@ -8,19 +8,33 @@ export interface HistoryRow {
   readonly orderId: bigint | null;
   readonly clientId: bigint | null;
   readonly keyId: bigint | null;
+  readonly personId: bigint | null;
   readonly from: string | null;
   readonly to: string;
   /** The shelters, if the animal was moved. */
   readonly move: ShelterMove | undefined;
+  /** Null: the row is from before there were kinds. */
+  readonly kind: string | null;
+  readonly at: Date;
+  /** Of kind pet_held. */
+  readonly holdReason: string | null;
+  readonly holdUntil: Date | null;
+  /** Of kind pet_outcome. */
+  readonly outcome: string | null;
 }
 
 export interface PetState {
   readonly id: bigint;
   readonly status: string;
   readonly shelterId: bigint;
+  /** Null: it is not held. */
+  readonly holdReason: string | null;
+  readonly holdReleases: boolean | null;
+  /** Until when its outcome can be undone. */
+  readonly undoableUntil: Date | null;
 }
 
-export interface OrderState extends PetState {
+export interface OrderState extends Pick<PetState, 'id' | 'status' | 'shelterId'> {
   readonly petId: bigint;
   readonly applicationId: bigint | null;
 }
@@ -35,7 +49,8 @@ export interface RowOfPet {
 export async function selectPetStates(db: Db, afterId: bigint, limit: number): Promise<PetState[]> {
   const { rows } = await db.query<PetState>({
     name: 'verify-pets',
-    text: `select id, case when removed_at is null then status::text else 'removed' end as status, shelter_id as "shelterId"
+    text: `select id, case when removed_at is null then status::text else 'removed' end as status, shelter_id as "shelterId",
+        hold_reason as "holdReason", hold_releases as "holdReleases", undoable_until as "undoableUntil"
       from pets where id > $1 order by id limit $2`,
     values: [afterId, limit],
   });
@@ -57,20 +72,15 @@ export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigi
 export async function selectHistory(db: Db, after: RowOfPet, last: RowOfPet, limit: number): Promise<HistoryRow[]> {
   const { rows } = await db.query<Omit<HistoryRow, 'move'> & MoveColumns>({
     name: 'verify-history',
-    text: `select id, pet_id as "petId", order_id as "orderId", client_id as "clientId", key_id as "keyId", from_status as "from", to_status as "to", why, kind,
-        from_shelter_id as "fromShelterId", to_shelter_id as "toShelterId"
+    text: `select id, pet_id as "petId", order_id as "orderId", client_id as "clientId", key_id as "keyId", person_id as "personId", from_status as "from",
+        to_status as "to", why, kind, from_shelter_id as "fromShelterId", to_shelter_id as "toShelterId", at,
+        hold_reason as "holdReason", hold_until as "holdUntil", outcome
       from history where (pet_id, id) > ($1, $2) and (pet_id, id) <= ($3, $4) order by pet_id, id limit $5`,
     values: [after.petId, after.id, last.petId, last.id, limit],
   });
-  return rows.map(({ id, petId, orderId, clientId, keyId, from, to, ...columns }) => ({
-    id,
-    petId,
-    orderId,
-    clientId,
-    keyId,
-    from,
-    to,
-    move: readMove(columns),
+  return rows.map(({ fromShelterId, toShelterId, why, ...row }) => ({
+    ...row,
+    move: readMove({ kind: row.kind, fromShelterId, toShelterId, why }),
   }));
 }
 
@@ -80,9 +90,10 @@ interface NamingRow {
   readonly orderId: bigint | null;
   readonly clientId: bigint | null;
   readonly keyId: bigint | null;
+  readonly personId: bigint | null;
 }
 
-const names = { client: 'clientId', key: 'keyId', order: 'orderId' } as const satisfies Record<string, keyof NamingRow>;
+const names = { client: 'clientId', key: 'keyId', person: 'personId', order: 'orderId' } as const satisfies Record<string, keyof NamingRow>;
 
 /** The first of the rows that names a client, a key or an order that does not exist. No foreign key of a history refers to them. */
 export async function findMissingNames(db: Db, rows: readonly NamingRow[], nameOf: (rowId: bigint) => string): Promise<string | undefined> {
@@ -93,6 +104,7 @@ export async function findMissingNames(db: Db, rows: readonly NamingRow[], nameO
     text: [
       ['client', 'clients'],
       ['key', 'api_keys'],
+      ['person', 'people'],
       ['order', 'orders'],
     ]
       .map(
@@ -100,7 +112,7 @@ export async function findMissingNames(db: Db, rows: readonly NamingRow[], nameO
           left join lateral (select id from ${table} where ${table}.id = named.id limit 1) as found on true where found.id is null`,
       )
       .join(' union all '),
-    values: [idsOf('clientId'), idsOf('keyId'), idsOf('orderId')],
+    values: [idsOf('clientId'), idsOf('keyId'), idsOf('personId'), idsOf('orderId')],
   });
   const [first] = missing.rows;
   if (!first) return undefined;

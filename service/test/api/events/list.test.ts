@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { eventTypes } from '../../../src/domain/event-types.ts';
 import { writeCursor } from '../../../src/platform/http/paging.ts';
 import { eraseOrderAndApplicant } from '../../../src/store/applications/applicants.ts';
@@ -153,7 +154,7 @@ describe('Events about orders', () => {
     await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
     await act(store, key, cancelled, 'cancel');
     await actAll(store, manager, returned, 'approve', 'complete', 'return');
-    await eraseOrderAndApplicant(store.dependencies.db, () => true, BigInt(cancelled));
+    await eraseOrderAndApplicant(store.dependencies.db, () => true, testAuthor, BigInt(cancelled));
     const { texts, events } = await readOn(store, manager);
     expect(typesOf(events)).toEqual(expect.arrayContaining(eventTypes.filter((type) => type.startsWith('order.'))));
     for (const text of texts) {

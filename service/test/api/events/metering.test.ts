@@ -1,6 +1,8 @@
 // A stream that catches up is charged for its pages. Without requests left it waits, and is not closed.
+
 import { describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { setPlan } from '../../../src/partners/clients/clients.ts';
 import { listBans } from '../../../src/partners/rate-limit/bans.ts';
 import { addPet } from '../../adoption-steps.ts';
@@ -69,7 +71,7 @@ describe('A stream from the start of 3,000 events', () => {
     const key = await store.createKey({ client: 'Grower', plan: { perMinute: 2, perDay: 1_000 } });
     using stream = await open(key);
     await stream.untilCount(2 * pageSize, 20_000);
-    await setPlan(store.dependencies.db, 'Grower', { plan: 'business', perMinute: null, perDay: null });
+    await setPlan(store.dependencies.db, testAuthor, 'Grower', { plan: 'business', perMinute: null, perDay: null });
     await stream.untilCount(3_000, 20_000);
     expect(stream.isEnded).toBe(false);
   });

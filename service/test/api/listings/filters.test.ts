@@ -14,18 +14,20 @@ interface Sample {
   /** A request after which an animal that matched doesn't, and one that undoes it. */
   readonly leave: Request;
   readonly enter?: Request;
+  /** Whether an animal matches only after `enter`. */
+  readonly mustEnter?: true;
 }
 interface Animal {
   readonly pet?: Parameters<typeof addDescribed>[2];
   /** Columns of its profile. */
   readonly profile?: Readonly<Record<string, unknown>>;
 }
-type Request = readonly [method: 'PATCH' | 'PUT' | 'DELETE', path: '' | '/profile' | '/shelter', body?: object];
+type Request = readonly [method: 'PATCH' | 'PUT' | 'DELETE', path: '' | '/profile' | '/shelter' | '/hold', body?: object];
 
 const store = await openTestStore();
 const [key, manager] = [await store.createKey(), await createManager(store)];
 const shelters: { readonly here: number; readonly near: number; readonly far: number } = {
-  here: await addShelter(store, { latitude: 50, longitude: 50 }),
+  here: await addShelter(store, { latitude: 50, longitude: 50, town: 'Sankt Pölten', postcode: 'AB1 2CD' }),
   near: await addShelter(store, { latitude: 50.5, longitude: 50 }),
   far: await addShelter(store, { latitude: 60, longitude: 60 }),
 };
@@ -44,6 +46,14 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     leave: ['PATCH', '', { status: 'available' }],
     enter: ['PATCH', '', { status: 'sold' }],
   }),
+  hold: () => ({
+    query: 'hold=other',
+    matching: {},
+    other: { pet: { status: 'pending' } },
+    leave: ['DELETE', '/hold'],
+    enter: ['PUT', '/hold', { reason: 'behaviour' }],
+    mustEnter: true,
+  }),
   categoryId: () => ({
     query: `categoryId=${categories.own}`,
     matching: { pet: { categoryId: categories.own } },
@@ -60,11 +70,25 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
   }),
   id: () => ({ query: (ids) => ids.map((id) => `id=${id}`).join('&'), matching: {}, other: {}, leave: ['DELETE', ''] }),
   q: () => ({
-    query: 'q=quillon',
+    query: 'q=%22quillon%22',
     matching: { pet: { name: 'Quillon' } },
     other: { pet: { name: 'Rex' } },
     leave: ['PATCH', '', { name: 'Rex' }],
     enter: ['PATCH', '', { name: 'Quillon' }],
+  }),
+  name: () => ({
+    query: 'name=quincy',
+    matching: { pet: { name: 'Little Quincy' } },
+    other: { pet: { name: 'Rex' } },
+    leave: ['PATCH', '', { name: 'Rex' }],
+    enter: ['PATCH', '', { name: 'Quincy' }],
+  }),
+  orNamed: () => ({
+    query: 'q=nothing&orNamed=quirin',
+    matching: { pet: { name: 'Quirin' } },
+    other: { pet: { name: 'Quirin the other' } },
+    leave: ['PATCH', '', { name: 'Rex' }],
+    enter: ['PATCH', '', { name: 'quirin' }],
   }),
   breed: () => ({
     query: 'breed=beagle',
@@ -72,6 +96,13 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     other: profile({ breed_primary: 'Poodle' }),
     leave: change({ breeds: { primary: 'Poodle' } }),
     enter: change({ breeds: { primary: 'Beagle' } }),
+  }),
+  color: () => ({
+    query: 'color=Gray&color=white',
+    matching: profile({ colors: ['Light grey', 'white'] }),
+    other: profile({ colors: ['white'] }),
+    leave: change({ colors: ['grey', 'black'] }),
+    enter: change({ colors: ['white/grey'] }),
   }),
   age: () => ({
     query: 'age=senior',
@@ -108,6 +139,20 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     leave: change({ goodWith: { dogs: 'unknown' } }),
     enter: change({ goodWith: { dogs: 'yes' } }),
   }),
+  town: () => ({
+    query: 'town=sankt-polten',
+    matching: { pet: { shelterId: shelters.here } },
+    other: { pet: { shelterId: shelters.near } },
+    leave: move(shelters.near),
+    enter: move(shelters.here),
+  }),
+  postcode: () => ({
+    query: 'postcode=ab12cd',
+    matching: { pet: { shelterId: shelters.here } },
+    other: { pet: { shelterId: shelters.near } },
+    leave: move(shelters.near),
+    enter: move(shelters.here),
+  }),
   near: () => ({
     query: 'near=50,50',
     matching: { pet: { shelterId: shelters.near } },
@@ -134,8 +179,14 @@ async function setUp(name: keyof ListFacets): Promise<Sample & { path: string; i
   await add(sample.other);
   ids.unshift(await add(sample.matching));
   await add(sample.other);
+  if (sample.mustEnter) for (const id of ids) await send(id, sample.enter);
   const query = typeof sample.query === 'string' ? sample.query : sample.query(ids);
   return { ...sample, ids, path: `?${query}${name === 'categoryId' ? '' : `&categoryId=${scope}`}` };
+}
+
+async function send(id: number | undefined, [method, target, body]: Request = ['DELETE', '']) {
+  const { status } = await store.call(method, `/v1/pets/${id}${target}`, { key: manager.key, ...(body && { body }) });
+  expect(status).toBeLessThan(300);
 }
 
 const idsOf = (listings: readonly ListingBody[]) => listings.map(({ pet }) => pet.id).sort((a, b) => b - a);
@@ -181,15 +232,11 @@ describe.each(Object.keys(samples) as Array<keyof ListFacets>)('The filter %s', 
 
   test('on a cached page shows at once that an animal has changed', async () => {
     const [changed, unchanged] = ids;
-    const send = async ([method, target, body]: Request) => {
-      const { status } = await store.call(method, `/v1/pets/${changed}${target}`, { key: manager.key, ...(body && { body }) });
-      expect(status).toBeLessThan(300);
-    };
     expect(await readUntilCached(path)).toEqual(ids);
-    await send(sample.leave);
+    await send(changed, sample.leave);
     expect(await readUntilCached(path)).toEqual([unchanged]);
     if (!sample.enter) return;
-    await send(sample.enter);
+    await send(changed, sample.enter);
     expect(await read(path)).toEqual(ids);
   });
 });

@@ -187,7 +187,7 @@ describe('POST /v1/pets with several faults', () => {
     expect((await create({ name: '', status: 'adopted' })).json).toEqual({
       code: 'invalid_body',
       message:
-        'name must be a string of 1–200 characters, not blank, without control characters or lone surrogates; got "". categoryId is required. status must be one of available, pending, sold; got "adopted".',
+        'name must be a string of 1–200 characters, not blank, without control characters or lone surrogates; got "". categoryId is required. status must be one of available, pending, sold; got "adopted". Did you mean sold?',
       status: 400,
     });
   });

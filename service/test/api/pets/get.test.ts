@@ -101,8 +101,8 @@ describe('GET /v1/pets/{petId} announces its removal', () => {
     ['GET', '/v1/pets/'],
     ['HEAD', '/v1/pets/'],
     ['GET', '/v1/pets/1/'],
-    ['PATCH', '/v1/pets/1'],
-    ['DELETE', '/v1/pets/1'],
+    ['PATCH', '/v1/pets/4711'],
+    ['DELETE', '/v1/pets/4711'],
   ])('and %s %s does not', async (method, path) => {
     const { headers } = await store.call(method, path, { key: key.key });
     expect([headers['deprecation'], headers['sunset']]).toEqual([undefined, undefined]);

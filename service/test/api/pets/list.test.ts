@@ -235,7 +235,7 @@ describe('GET /v1/pets with an invalid parameter', () => {
     },
   );
 
-  test.each(['colour', 'Status', 'page', '__proto__', 'constructor', 'toString', ''])(
+  test.each(['flavour', '__proto__', 'constructor', 'toString', ''])(
     'the unknown parameter "%s" is 400, named beside those that it takes',
     async (name) => {
       expect(await list(`?${name}=1`)).toMatchObject(

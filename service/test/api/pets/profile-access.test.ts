@@ -64,7 +64,7 @@ describe('The error says which key may', () => {
       errorResponse(
         403,
         'insufficient_scope',
-        `Animal ${pet.id} belongs to shelter ${own}. To write its profile or photos, use a key with store:manage, or one that is bound to the animal's shelter and has pets:write or shelter:manage. This key is bound to shelter ${other} and has pets:write.`,
+        `Animal ${pet.id} belongs to shelter ${own}. To write its profile or photos, use a key with store:manage, one that is bound to the animal's shelter and has pets:write or shelter:manage, or one without a shelter that has pets:write, if its client added the animal and staff have not placed it in a shelter since. This key is bound to shelter ${other} and has pets:write.`,
       ),
     );
     expect(response.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="store:manage"');

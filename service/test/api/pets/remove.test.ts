@@ -59,10 +59,10 @@ describe('DELETE /v1/pets/{petId}', () => {
     expect((await remove(id)).status).toBe(204);
   });
 
-  test("with a partner's key is 403 and changes nothing", async () => {
-    const pet = await addPet(store, key);
+  test('with the key of a partner that has not added it is 403 and changes nothing', async () => {
+    const pet = await addPet(store, manager);
     expect(await store.call('DELETE', `/v1/pets/${pet.id}`, { key: key.key })).toMatchObject(
-      errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'),
+      errorResponse(403, 'insufficient_scope', `Animal ${pet.id} belongs to shelter 1.`),
     );
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });

@@ -67,7 +67,7 @@ describe('PATCH and DELETE /v1/pets/{petId} with shelter:manage', () => {
     const { id } = await addPet(store, ofOne);
     const response = await call('PATCH', `/v1/pets/${id}`, bound, { name: 'A' });
     expect(response).toMatchObject(
-      errorResponse(403, 'insufficient_scope', 'needs the scope store:manage or shelter:manage; this key has'),
+      errorResponse(403, 'insufficient_scope', `This key is bound to shelter ${one} and has pets:write, pets:read.`),
     );
   });
 

@@ -44,10 +44,10 @@ describe('PATCH /v1/pets/{petId}', () => {
     expect(await readPet(store, key, other.id)).toEqual(other);
   });
 
-  test("with a partner's key is 403 and changes nothing", async () => {
-    const pet = await addPet(store, key);
+  test('with the key of a partner that has not added it is 403 and changes nothing', async () => {
+    const pet = await addPet(store, manager);
     const response = await store.call('PATCH', `/v1/pets/${pet.id}`, { key: key.key, body: { name: 'Mine' } });
-    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'));
+    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', `Animal ${pet.id} belongs to shelter 1.`));
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 

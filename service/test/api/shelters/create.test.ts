@@ -18,6 +18,9 @@ const whole = {
   phone: '+43 1 555 01 23',
   website: 'https://danube.example/',
   address: 'Handelskai 1\n1020 Vienna',
+  town: 'Vienna',
+  postcode: '1020',
+  country: 'AT',
   latitude: 48.22,
   longitude: 16.4,
   timezone: 'Europe/Vienna',
@@ -40,7 +43,8 @@ describe('POST /v1/shelters', () => {
     const { json } = await create({ name: 'Small', id: 4_711 });
     const nothing = { description: null, email: null, phone: null, website: null, address: null, latitude: null, longitude: null };
     const defaults = { adoption: 'order', applicationsMax: 100, applicationNote: null };
-    expect(json).toEqual({ id: expect.any(Number), name: 'Small', ...nothing, timezone: null, ...defaults });
+    const nowhere = { town: null, postcode: null, country: null, timezone: null };
+    expect(json).toEqual({ id: expect.any(Number), name: 'Small', ...nothing, ...nowhere, ...defaults });
     expect(json.id).not.toBe(4_711);
   });
 
@@ -77,6 +81,8 @@ describe('POST /v1/shelters', () => {
     ['room for half of one', { name: 'A', applicationsMax: 1.5 }, 'applicationsMax must be an integer from 1 to 500; got 1.5.'],
     ['null as its room', { name: 'A', applicationsMax: null }, 'applicationsMax must be an integer from 1 to 500; got null.'],
     ['a note that is too long', { name: 'A', applicationNote: 'x'.repeat(2_001) }, 'applicationNote must be a string of at most 2,000'],
+    ['the name of a country', { name: 'A', country: 'Austria' }, 'country must be a code of two capital letters, such as AT'],
+    ['a town that is too long', { name: 'A', town: 'x'.repeat(101) }, 'town must be a string of at most 100 characters'],
     ['an offset as time zone', { name: 'A', timezone: '+01:00' }, 'got "+01:00"'],
   ])('with %s is 400 and creates nothing', async (_, body, words) => {
     const before = await count();

@@ -1,6 +1,7 @@
 // Endpoints that are disabled, or whose client is suspended: what was queued before is sent later, what came meanwhile is not.
 
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { listDeliveries } from '../../../src/changes/webhooks/deliveries.ts';
 import { enableByOperator } from '../../../src/changes/webhooks/webhooks.ts';
 import { setSuspended } from '../../../src/partners/clients/clients.ts';
@@ -30,7 +31,7 @@ const positionOf = async (id: number) =>
 async function suspend(isSuspended: boolean): Promise<void> {
   const { db } = bench.store.dependencies;
   const [client] = await bench.store.write<{ name: string }>('select name from clients where id = $1', bench.partner.clientId);
-  await setSuspended(db, () => true, client?.name ?? '', isSuspended);
+  await setSuspended(db, () => true, testAuthor, client?.name ?? '', isSuspended);
 }
 
 /** The deliveries, also of a suspended client. */

@@ -1,6 +1,7 @@
 // What an endpoint may get is decided when it is sent: by its types, and by what its key may read at that moment.
 
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { disableWebhooksOfEndedKeys, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
 import { poll } from '../../poll.ts';
@@ -104,7 +105,7 @@ describe('An endpoint of a key', () => {
     await publish('pet.created');
     await received(1);
     const { db } = bench.store.dependencies;
-    await rotateKeyAndWebhooks(db, journal, old.id, { overlapSeconds: 3_600, environment: 'production' });
+    await rotateKeyAndWebhooks(db, journal, testAuthor, old.id, { overlapSeconds: 3_600, environment: 'production' });
     // Added during the overlap.
     const late = await endpoint(old);
     await bench.store.asOwner(`update api_keys set expires_at = now() where id = $1`, old.id);
@@ -127,8 +128,8 @@ describe('An endpoint of a key', () => {
     await bench.stopWorker();
     await publish('pet.created');
     const { db } = bench.store.dependencies;
-    await revokeKeyAndWebhooks(db, journal, keys[0].id, 'disable');
-    await revokeKeyAndWebhooks(db, journal, keys[1].id, 'keep');
+    await revokeKeyAndWebhooks(db, journal, testAuthor, keys[0].id, 'disable');
+    await revokeKeyAndWebhooks(db, journal, testAuthor, keys[1].id, 'keep');
     bench.startWorker();
     await publish('pet.updated');
     expect(await received(2, kept)).toEqual(['pet.created', 'pet.updated']);

@@ -1,6 +1,7 @@
 // What is sent to the endpoints of a shelter's keys.
 
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { rotateKeyAndWebhooks } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
 import { poll } from '../../poll.ts';
@@ -82,7 +83,10 @@ describe('An endpoint of a key with shelter:manage', () => {
   test('of a rotated key still gets them', async () => {
     const staff = await staffOf(one);
     await endpoint(staff);
-    await rotateKeyAndWebhooks(bench.store.dependencies.db, () => true, staff.id, { overlapSeconds: 0, environment: 'production' });
+    await rotateKeyAndWebhooks(bench.store.dependencies.db, () => true, testAuthor, staff.id, {
+      overlapSeconds: 0,
+      environment: 'production',
+    });
     await publishOrder(one, 'after the rotation');
     expect(await received(1)).toEqual(['after the rotation']);
   });

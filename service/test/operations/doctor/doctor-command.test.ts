@@ -140,8 +140,8 @@ describe('--url', () => {
       { stdio: 'ignore' },
     );
   const readCertificate = () => ({ key: readFileSync(path.join(folder, 'key.pem')), cert: readFileSync(authority) });
-  const judged = async (more: Record<string, string>, checked = url) => {
-    const found = (await findingsOf(['doctor', '--url', checked], { ...nowhere, ...more })).find(({ check }) => check === 'url');
+  const judged = async (more: Record<string, string>, checked = url, name = 'url') => {
+    const found = (await findingsOf(['doctor', '--url', checked], { ...nowhere, ...more })).findLast(({ check }) => check === name);
     return `${found?.severity}: ${found?.found}`;
   };
   const trusted = { NODE_EXTRA_CA_CERTS: authority };
@@ -150,6 +150,15 @@ describe('--url', () => {
     expect(await judged(trusted)).toMatch(
       /^ok: The certificate of localhost is valid for 36[45] days, until \S+\. The API responds there\.$/,
     );
+  });
+
+  test('the console is looked at from outside too', async () => {
+    const more = { ...trusted, HOMEWARD_CONSOLE_URL: url, HOMEWARD_CONSOLE_PORT: '0' };
+    const { found } = (await findingsOf(['doctor', '--url', url], { ...nowhere, ...more })).find(({ check }) => check === 'console') ?? {};
+    expect(found).toMatch(/\/sign-in is 401, and should be 200\.$/);
+    status = 200;
+    expect(await judged(more, url, 'console')).toMatch(/^ok: The certificate of localhost is valid .+ The console responds there\.$/);
+    status = 401;
   });
 
   test('a certificate that nobody trusts is broken', async () => {

@@ -11,7 +11,7 @@ import { startMailServer } from '../../../../testkit/mail-server.ts';
 import { freePort } from '../../../../testkit/servers.ts';
 import type { CheckName } from '../../../src/operations/doctor/finding.ts';
 import { listenForImages } from '../../../src/store/photos/images-server.ts';
-import { type CommandOptions, homeward, startServing } from '../../cli/homeward-command.ts';
+import { type CommandOptions, homeward, startConsole, startServing } from '../../cli/homeward-command.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
 import { password, type Report, startDoctorStore } from './doctor-store.ts';
@@ -98,7 +98,9 @@ const faults: readonly Fault[] = [
     fault: 'long lock',
     first: 'postgres-locks',
     severity: 'broken',
-    found: /^Process \d+ \(stuck script, idle in transaction, .+\) has locked pets and blocks 1 other session, for \d+ s\.$/,
+    // The worker of the store, which looks for holds that are over, may be the second.
+    found:
+      /^Process \d+ \(stuck script, idle in transaction, .+\) has locked pets and blocks (?:1 other session|2 other sessions), for \d+ s\.$/,
     fix: /select pg_terminate_backend\(\d+\)/,
     induce: async (undo) => {
       const holder = await connectAs(undo, 'stuck script');
@@ -236,6 +238,16 @@ const faults: readonly Fault[] = [
     found: /^Port \d+ is taken by another program/,
     fix: /HOMEWARD_METRICS_PORT/,
     induce: async () => ({ env: { HOMEWARD_METRICS_PORT: String(store.redis.port) } }),
+  },
+  {
+    fault: 'port of the console taken',
+    first: 'console',
+    severity: 'broken',
+    found: /^People reach the console at https:\/\/console\.example\.org\. Port \d+ is taken by another program/,
+    fix: /HOMEWARD_CONSOLE_PORT/,
+    induce: async () => ({
+      env: { HOMEWARD_CONSOLE_URL: 'https://console.example.org', HOMEWARD_CONSOLE_PORT: String(store.redis.port) },
+    }),
   },
   {
     fault: 'full disk',
@@ -382,6 +394,29 @@ test('a serve of this store on its port is no fault', async () => {
     expect.stringMatching(/^Homeward responds on 127\.0\.0\.1:\d+: it is \w+\.$/),
     expect.stringMatching(/^Homeward responds on 127\.0\.0\.1:\d+: it serves metrics\.$/),
   ]);
+});
+
+test('a console that runs is well, one for this machine alone is worth knowing, and a store may have none', async () => {
+  const port = String(await freePort());
+  const url = { HOMEWARD_CONSOLE_URL: 'https://console.example.org' };
+  await using undo = new AsyncDisposableStack();
+  undo.use(await startConsole({ env: { ...store.env, ...url, HOMEWARD_CONSOLE_PORT: port } }));
+  const consoleOf = async (env: Record<string, string>) => {
+    const { findings } = await store.doctor({ HOMEWARD_CONSOLE_PORT: port, ...env });
+    return findings.find(({ check }) => check === 'console');
+  };
+  expect(await consoleOf(url)).toMatchObject({
+    severity: 'ok',
+    found: `People reach the console at https://console.example.org. Homeward responds on 127.0.0.1:${port}: it is ready.`,
+  });
+  expect(await consoleOf({})).toMatchObject({
+    severity: 'note',
+    found: `Homeward responds on 127.0.0.1:${port}: it is ready. It is a console for this machine alone: HOMEWARD_CONSOLE_URL is not set.`,
+  });
+  expect(await consoleOf({ HOMEWARD_CONSOLE_PORT: String(await freePort()) })).toMatchObject({
+    severity: 'ok',
+    found: 'There is no console here: HOMEWARD_CONSOLE_URL is not set.',
+  });
 });
 
 test.each(faults)('$fault is named first, with its fix, and nothing else is alarming', async ({ first, severity, found, fix, induce }) => {

@@ -43,7 +43,7 @@ test('GET /metrics of a worker is what Prometheus accepts, and has every metric 
   const { text } = await scrape(port);
   expect(await lint(text)).toBe('');
   const names = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
-  const expected = Object.entries(metricTable).filter(([, row]) => row.in !== 'serve');
+  const expected = Object.entries(metricTable).filter(([, row]) => row.in === 'worker' || row.in === 'all');
   expect(names.sort()).toEqual(expected.map(([name, { type }]) => `${name} ${type}`).sort());
 });
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import {
   disableWebhooksOfEndedKeys,
   type OnRevocation,
@@ -31,19 +32,19 @@ const patch = ({ key }: TestKey, id: number, body: object) => store.call<Webhook
 
 async function revoke({ id, clientId }: TestKey, onRevocation: OnRevocation = 'disable') {
   const { db, redis, redisKeys } = store.dependencies;
-  const revoked = await revokeKeyAndWebhooks(db, journal, id, onRevocation);
+  const revoked = await revokeKeyAndWebhooks(db, journal, testAuthor, id, onRevocation);
   await settleClientChange(redis, redisKeys, clientId);
   return revoked;
 }
 
 async function suspend(name: string, isSuspended: boolean) {
   const { db, redis, redisKeys } = store.dependencies;
-  const { client } = await setSuspended(db, journal, name, isSuspended);
+  const { client } = await setSuspended(db, journal, testAuthor, name, isSuspended);
   await settleClientChange(redis, redisKeys, client.id);
 }
 
 const rotate = ({ id }: TestKey, overlapSeconds: number) =>
-  rotateKeyAndWebhooks(store.dependencies.db, journal, id, { overlapSeconds, environment: 'production' });
+  rotateKeyAndWebhooks(store.dependencies.db, journal, testAuthor, id, { overlapSeconds, environment: 'production' });
 
 const expire = ({ id }: TestKey) => store.asOwner(`update api_keys set expires_at = now() - interval '1 s' where id = $1`, id);
 

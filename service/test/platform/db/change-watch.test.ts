@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { revokeApiKey, setPlan } from '../../../src/partners/clients/clients.ts';
 import { noteUnannouncedChange } from '../../../src/platform/db/change-queries.ts';
 import { ChangeWatch, trustMs } from '../../../src/platform/db/change-watch.ts';
@@ -41,7 +42,7 @@ beforeEach(async () => {
 });
 
 const databaseUrl = () => store.databaseUrl;
-const upgrade = (client: string) => setPlan(store.dependencies.db, client, { plan: 'pro', perMinute: null, perDay: null });
+const upgrade = (client: string) => setPlan(store.dependencies.db, testAuthor, client, { plan: 'pro', perMinute: null, perDay: null });
 
 describe('ChangeWatch', () => {
   test('reports with its first look that anything may have changed', () => {

@@ -15,6 +15,7 @@ const entries: JournalEntry[] = [
   { act: 'client_suspended', client: 4n },
   { act: 'client_resumed', client: 4n },
   { act: 'webhook_disabled', webhook: 5n },
+  { act: 'person_removed', person: 6n },
 ];
 
 describe('A journal', () => {

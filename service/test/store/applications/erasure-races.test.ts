@@ -1,5 +1,7 @@
 // An erasure beside everything else that changes an application: one of them wins, nothing is left of the adopter, and none deadlocks.
+
 import { expect, test } from 'vitest';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { getBounds } from '../../../src/partners/clients/clients.ts';
 import { AppError } from '../../../src/platform/errors.ts';
 import {
@@ -89,7 +91,7 @@ test.each(Object.entries(races))('Erasure of one application against %s', async 
   await inRounds(prepare, async (applicant) => {
     const [response, outcome] = await Promise.all([
       against(applicant),
-      outcomeOf(() => eraseApplicant(store.dependencies, journal, BigInt(applicant.id))),
+      outcomeOf(() => eraseApplicant(store.dependencies, journal, BigInt(applicant.id), 'adopter')),
     ]);
     // 503: it was changed three times meanwhile.
     expect(response.status).toBeOneOf([200, 409, 503]);
@@ -114,7 +116,7 @@ test('Erasure of one application against its confirmation', async () => {
   await inRounds(prepare, async (applicant) => {
     const id = BigInt(applicant.id);
     const confirm = () => db.transaction((tx) => confirmByAdopter(tx, id, getBounds));
-    const outcomes = await Promise.all([outcomeOf(confirm), outcomeOf(() => eraseApplicant(store.dependencies, journal, id))]);
+    const outcomes = await Promise.all([outcomeOf(confirm), outcomeOf(() => eraseApplicant(store.dependencies, journal, id, 'adopter'))]);
     expect(outcomes[0]).toBeOneOf([undefined, 'application_not_found']);
     expect(outcomes[1]).toBeUndefined();
   });
@@ -135,10 +137,10 @@ test('Every kind of erasure at once, against staff and against each other', asyn
   };
   await inRounds(prepare, async ({ applicant, rival, orderId }) => {
     await Promise.all([
-      outcomeOf(() => eraseOrderAndApplicant(db, journal, orderId)),
-      outcomeOf(() => eraseByEmail(db, journal, applicant.email, 2)),
-      outcomeOf(() => eraseApplicant(store.dependencies, journal, BigInt(applicant.id))),
-      outcomeOf(() => eraseApplicant(store.dependencies, journal, BigInt(rival.id))),
+      outcomeOf(() => eraseOrderAndApplicant(db, journal, testAuthor, orderId)),
+      outcomeOf(() => eraseByEmail(db, journal, testAuthor, applicant.email, 2)),
+      outcomeOf(() => eraseApplicant(store.dependencies, journal, BigInt(applicant.id), 'adopter')),
+      outcomeOf(() => eraseApplicant(store.dependencies, journal, BigInt(rival.id), 'adopter')),
       orderActs('complete')(applicant),
       acts('decline')(rival),
       outcomeOf(() => eraseOldAdopters(db, journal, { adopterDays: 0, adoptionDays: 0 }, 10, eraseCompletedWith(journal))),

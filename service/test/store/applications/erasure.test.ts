@@ -1,5 +1,7 @@
 // Adopters' data in applications is erased after the retention period, with that of orders, and on request.
+
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { queueMail } from '../../../src/changes/mail/mail-queue.ts';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
 import {
@@ -132,7 +134,7 @@ describe('Erasure of an order', () => {
     const orderId = await accept(applicant);
     if (status === 'closed') await act(store, partner, orderId, 'cancel');
     if (status === 'completed') await act(store, manager, orderId, 'complete');
-    const done = await eraseOrderAndApplicant(db, journal, BigInt(orderId));
+    const done = await eraseOrderAndApplicant(db, journal, testAuthor, BigInt(orderId));
     expect(done).toMatchObject({ applicationId: BigInt(applicant.id), keptApplicationId: undefined });
     expect(await read(applicant.id)).toMatchObject({ status, ...erased });
     expect(entries.slice(-2)).toEqual([
@@ -147,7 +149,7 @@ describe('Erasure of an order', () => {
     const orderId = await accept(applicant);
     await act(store, partner, orderId, 'cancel');
     await decideAll(store, manager, applicant.id, 'reopen');
-    const done = await eraseOrderAndApplicant(db, journal, BigInt(orderId));
+    const done = await eraseOrderAndApplicant(db, journal, testAuthor, BigInt(orderId));
     expect(done).toMatchObject({ applicationId: undefined, keptApplicationId: BigInt(applicant.id) });
     expect((await read(applicant.id)).adopter).not.toBeNull();
   });
@@ -180,7 +182,7 @@ describe('Erasure by e-mail address', () => {
     const orderId = await accept(accepted);
     const [tagged, bystander] = [await apply({ email: 'grace+dogs@example.org' }), await apply({ email: 'grace2@example.org' })];
     for (const { id } of [tagged, bystander]) await decideAll(store, manager, id, 'decline');
-    expect(await eraseByEmail(db, journal, 'GRACE@example.org', 1)).toEqual({
+    expect(await eraseByEmail(db, journal, testAuthor, 'GRACE@example.org', 1)).toEqual({
       orders: 1,
       applications: 2,
       deleted: 1,
@@ -197,7 +199,7 @@ describe('Erasure by e-mail address', () => {
 });
 
 describe('Erasure of one application, as its adopter asks', () => {
-  const erase = ({ id }: { id: number }) => eraseApplicant(store.dependencies, journal, BigInt(id));
+  const erase = ({ id }: { id: number }) => eraseApplicant(store.dependencies, journal, BigInt(id), 'adopter');
   const state = async ({ id }: { id: number }) => (await read(id)).status;
 
   test.each([
@@ -281,7 +283,7 @@ describe('Stored responses', () => {
     expect((await decide(store, manager, id, 'decline', { ...message, ...retried('e') })).status).toBe(200);
     expect(await stored('stored.response')).toHaveLength(6);
 
-    await eraseByEmail(db, journal, adopter.email, 100);
+    await eraseByEmail(db, journal, testAuthor, adopter.email, 100);
     expect(await findInDump(store, 'stored.response', '+43 stored', 'quoted')).toEqual([]);
     const again = await send({ petId, adopter }, 'submit');
     expect(again).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });

@@ -21,7 +21,7 @@ const { partner, manager } = races;
 const { db, catalogue } = store.dependencies;
 const other = await addShelter(store);
 const staff = await createShelterKey(store, 1);
-const theService = { clientId: null, keyId: null, shelterId: null, scopes: ['store:manage'] } as const;
+const theService = { clientId: null, keyId: null, personId: null, shelterId: null, scopes: ['store:manage'] } as const;
 afterAll(() => races.stop());
 
 const decides =
@@ -56,7 +56,7 @@ const confirms = operates(({ applications: [id = 0] }) =>
 const adopterWithdraws = operates(({ applications: [id = 0] }) =>
   rerunning(catalogue).transaction((tx) => withdrawByAdopter(tx, BigInt(id))),
 );
-const erases = operates(({ applications: [id = 0] }) => eraseApplicant({ db, catalogue }, () => true, BigInt(id)));
+const erases = operates(({ applications: [id = 0] }) => eraseApplicant({ db, catalogue }, () => true, BigInt(id), 'adopter'));
 /** The oldest one, so that it does not delete those of other rounds. */
 const deletes = operates(() => deleteUnconfirmedApplications(db, 1));
 

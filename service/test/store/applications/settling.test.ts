@@ -159,6 +159,22 @@ describe('What a process of the release before does is settled by the worker', (
   });
 });
 
+describe('An animal that can not be settled', () => {
+  test('is tried again after all others', async () => {
+    const all = [await appliedFor(), await appliedFor()];
+    for (const ids of all) await before.act(ids, 'completed', 'sold');
+    const [failing, other] = all.map(({ petId }) => petId);
+    await store.asOwner(`create function fails() returns trigger language plpgsql as 'begin raise exception ''no''; end';
+      create trigger fails before update on applications for each row when (old.pet_id = ${failing}) execute function fails()`);
+    await expect(settleLeftApplications(db, 1)).rejects.toThrow('the applications of 1 animals could not be settled');
+    expect(await settleLeftApplications(db, 1)).toBe(1);
+    expect(await store.read('select pet_id::int as id from unsettled_applications')).toEqual([{ id: failing }]);
+    expect((await readApplication(store, partner, all[1]?.ids[0] ?? 0)).petId).toBe(other);
+    await store.asOwner('drop function fails cascade');
+    expect([await settle(), await countLeft()]).toEqual([1, 0n]);
+  });
+});
+
 describe('Unanswered applications', () => {
   const age = (id: number, days: number) =>
     store.asOwner(`update applications set acted_at = now() - interval '${days} days' where id = ${id}`);
@@ -203,7 +219,7 @@ describe('Unanswered applications', () => {
 });
 
 describe('Unconfirmed applications', () => {
-  const actor = { clientId: partner.clientId, keyId: partner.id, shelterId: null, scopes: defaultScopes };
+  const actor = { clientId: partner.clientId, keyId: partner.id, personId: null, shelterId: null, scopes: defaultScopes };
   const terms = { clientId: partner.clientId, bounds: planBounds.enterprise, mails: true };
   const age = (id: bigint, hours: number) =>
     store.asOwner(`update applications set created_at = now() - interval '${hours} hours' where id = ${id}`);

@@ -30,7 +30,12 @@ const listOf = async (process: TestStore, path: string) =>
 /** Adds an animal like a process that dies between its commit and its announcement. */
 const addUnannounced = (categoryId: bigint) =>
   store.dependencies.db.transaction((tx) =>
-    insertPet(new CatalogueTransaction(tx), { name: 'Orphan', categoryId, status: 'available' }, { clientId: null, keyId: null }, 1n),
+    insertPet(
+      new CatalogueTransaction(tx),
+      { name: 'Orphan', categoryId, status: 'available' },
+      { clientId: null, keyId: null, personId: null },
+      1n,
+    ),
   );
 
 describe('The token of the catalogue', () => {

@@ -104,23 +104,38 @@ function find(all: readonly Animal[], { search, sort, limit }: Query): Listing[]
       return {
         found,
         pet: { id, name: JSON.stringify(profile), categoryId: category, status: state },
-        shelter: { ...shelter, name: '', address: null, website: null, email: null, phone: null },
+        shelter: {
+          ...shelter,
+          name: '',
+          address: null,
+          town: null,
+          postcode: null,
+          country: null,
+          website: null,
+          email: null,
+          phone: null,
+        },
         profile: emptyProfile,
+        namedIds: [],
         photos: [],
+        hold: undefined,
       };
     });
 }
 
-const askedOf = ({ q, breed }: ListingSearch) => ({
-  words: q === undefined ? undefined : { choices: [q.split(' ')], areKnown: true },
-  breed,
+const understoodAs = (search: ListingSearch) => ({
+  asked: askedOf(search),
+  reading: { search, named: [], lifted: undefined, dependsOnPlaces: false },
+  isFallback: false,
 });
+
+const askedOf = ({ q }: ListingSearch) => ({ words: q === undefined ? undefined : { choices: [q.split(' ')], areKnown: true } });
 
 function pageOf(all: readonly Animal[], asked: Query) {
   const found = find(all, asked);
   const count = Math.min(found.length, asked.limit);
   const { search, sort } = asked;
-  const footprint = footprintOf({ search, asked: askedOf(search), sort, after: undefined, count }, found);
+  const footprint = footprintOf({ ...understoodAs(search), search, sort, after: undefined, count }, found);
   const text = JSON.stringify(found.slice(0, count).map(({ pet, found: { distance } }) => [String(pet.id), pet.name, distance]));
   return { text: `${text} ${found.length > count}`, footprint };
 }
@@ -129,7 +144,7 @@ const termsOf = ({ shelter, categoryId, profile }: Animal) => [
   `shelter=${shelter.id}`,
   `category=${categoryId}`,
   `sex=${profile.sex}`,
-  `breed=${profile.breed}`,
+  profile.breed,
   ...profile.goodWith.map((one) => `with=${one}`),
   ...profile.words,
 ];
@@ -167,7 +182,7 @@ describe('The footprint of a page of listings', () => {
         const after = { ...before, profile };
         const whole = { search, sort: 'newest', limit: animalsCount } as const;
         if (pageOf(all, whole).text === pageOf(all.with(index, after), whole).text) return;
-        expect(touchesListing(footprintOfCounts(search, askedOf(search)), changeOf(before, after))).toBe(true);
+        expect(touchesListing(footprintOfCounts(search, understoodAs(search)), changeOf(before, after))).toBe(true);
       }),
       { numRuns: 5_000 },
     );
@@ -181,10 +196,12 @@ describe('The footprint of a page of listings', () => {
       ],
       areKnown: false,
     };
-    const { bits } = footprintOfCounts({ today: '2026-11-18', q: 'brvae dog' }, { words: corrected, breed: undefined }).found;
+    const search = { today: '2026-11-18', q: 'brvae dog' };
+    const understood = { ...understoodAs(search), asked: { words: corrected } };
+    const { bits } = footprintOfCounts(search, understood).found;
     const animal = { of: 'animal', petId: 1n, state: { categoryId: 1n, status: 'available' }, place: null } as const;
     const isTouched = (...terms: string[]) =>
-      touchesListing(footprintOfCounts({ today: '2026-11-18', q: 'brvae dog' }, { words: corrected, breed: undefined }), {
+      touchesListing(footprintOfCounts(search, understood), {
         ...animal,
         terms: termSetOf(terms),
       });

@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startRedis } from '../../../../testkit/servers.ts';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { settleApplications } from '../../../src/store/applications/settling.ts';
 import { type Catalogue, CatalogueTransaction } from '../../../src/store/list-cache/catalogue.ts';
@@ -48,8 +49,10 @@ const writes: ReadonlyArray<{
       changePet(catalogue, pet, { name: 'Rex', categoryId: 2n }, staff(), {
         expect: () => {},
         findOpenOrder: none,
+        findOrderedPets: async () => [],
         settleApplications,
         categories: 'open',
+        registrant: undefined,
       }),
   },
   {
@@ -68,7 +71,7 @@ const writes: ReadonlyArray<{
   {
     of: 'a shelter',
     request: () => ['PATCH', `/v1/shelters/${shelter}`, { name: 'Danube' }],
-    dying: (catalogue) => changeShelter(catalogue, shelter, { name: 'Danube' }, { key: theService, expect: () => {} }),
+    dying: (catalogue) => changeShelter(catalogue, shelter, { name: 'Danube' }, { key: theService, by: testAuthor, expect: () => {} }),
   },
   {
     of: 'the shelter of an animal',

@@ -1,5 +1,7 @@
 // Adopters' data is erased after the retention period, on request, and again after a restore.
+
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../../testkit/test-author.ts';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
 import { eraseByEmail, eraseCompletedWith } from '../../../src/store/applications/applicants.ts';
 import { eraseOldAdopters } from '../../../src/store/orders/adopters.ts';
@@ -85,7 +87,7 @@ describe('Erasure by e-mail address', () => {
     await act(store, key, other.id, 'cancel');
     const open = await place('grace@example.org');
     const bystander = await place('grace2@example.org');
-    const erased = await eraseByEmail(store.dependencies.db, journal, 'GRACE@example.org', 1);
+    const erased = await eraseByEmail(store.dependencies.db, journal, testAuthor, 'GRACE@example.org', 1);
     expect(erased).toMatchObject({ orders: 2, responses: 1, openOrders: [BigInt(open.id)] });
     expect((await read(closed.id)).adopter).toBeNull();
     expect((await read(bystander.id)).adopter).not.toBeNull();

@@ -1,25 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import type { ShelterMove } from '../../../src/domain/shelter-moves.ts';
 import { Replay } from '../../../src/store/verify/replay.ts';
+import type { HistoryRow, PetState } from '../../../src/store/verify/verify-queries.ts';
 
 const petId = 7n;
-type Row = readonly [who: 'animal' | number, from: string | null, to: string, move?: ShelterMove];
+type Row = readonly [who: 'animal' | number, from: string | null, to: string, move?: ShelterMove | undefined, more?: Partial<HistoryRow>];
 
 /** The first violation in these rows, or between them and the current state. A row is about the animal, or about an order by its id. */
 function findViolation(
   rows: readonly Row[],
   pet: string,
   orders: Readonly<Record<number, string>> = {},
-  { shelterId = 1n, ofOrders }: { shelterId?: bigint; ofOrders?: bigint } = {},
+  { shelterId = 1n, ofOrders, ...hold }: { shelterId?: bigint; ofOrders?: bigint } & Partial<PetState> = {},
 ): string | undefined {
   const replay = new Replay(petId);
-  for (const [index, [who, from, to, move]] of rows.entries()) {
+  for (const [index, [who, from, to, move, more]] of rows.entries()) {
     const orderId = who === 'animal' ? null : BigInt(who);
-    const violation = replay.apply({ id: BigInt(index + 1), petId, orderId, clientId: null, keyId: null, from, to, move });
+    const kind = orderId === null ? 'pet_status' : 'order_status';
+    const none = { clientId: null, keyId: null, personId: null, holdReason: null, holdUntil: null, outcome: null };
+    const violation = replay.apply({ ...none, id: BigInt(index + 1), petId, orderId, kind, at: time(index), from, to, move, ...more });
     if (violation) return violation;
   }
   return replay.compare(
-    { id: petId, status: pet, shelterId },
+    { id: petId, status: pet, shelterId, holdReason: null, holdReleases: null, undoableUntil: null, ...hold },
     Object.entries(orders).map(([id, status]) => ({
       id: BigInt(id),
       petId,
@@ -29,6 +32,24 @@ function findViolation(
     })),
   );
 }
+
+const time = (minute: number) => new Date(Date.UTC(2026, 10, 19, 12, minute));
+const held = (from: string, holdUntil: Date | null = null): Row => [
+  'animal',
+  from,
+  'pending',
+  undefined,
+  { kind: 'pet_held', holdReason: 'medical', holdUntil },
+];
+const ended = (from: string, to: string): Row => ['animal', from, to, undefined, { kind: 'pet_hold_ended' }];
+const withheld = (id: number, from = 'placed'): Row[] => [
+  [id, from, 'cancelled'],
+  ['animal', 'pending', 'pending'],
+];
+const accepted = (id: number): Row[] => [
+  [id, null, 'placed'],
+  [id, 'placed', 'approved'],
+];
 
 const added: Row = ['animal', null, 'available'];
 const placed = (id: number): Row[] => [
@@ -222,5 +243,130 @@ describe('A move to another shelter', () => {
     ],
   ])('%s is a violation', (_, rows, shelters, words) => {
     expect(findViolation(rows, 'available', { 8: 'cancelled' }, shelters)).toContain(words);
+  });
+});
+
+describe('An outcome', () => {
+  const left = (outcome = 'escaped', from = 'available'): Row => ['animal', from, 'removed', undefined, { kind: 'pet_outcome', outcome }];
+  const undone = (days = 0, to = 'pending'): Row => [
+    'animal',
+    'removed',
+    to,
+    undefined,
+    { kind: 'pet_outcome_undone', at: time(days * 1_440) },
+  ];
+  const undoableUntil = time(0);
+
+  test.each<[string, Row[], string, Date | null]>([
+    ['that can be undone', [added, left()], 'removed', undoableUntil],
+    ['that can not be undone any more', [added, left()], 'removed', null],
+    ['that was undone, and another one after it', [added, left(), undone(30), left('died', 'pending')], 'removed', undoableUntil],
+    ['that has ended a hold', [added, held('available'), left('died', 'pending'), undone()], 'pending', null],
+    ['that was undone for an order', [added, left(), undone(), ['animal', 'pending', 'available'], ...placed(8)], 'pending', null],
+  ])('%s is no violation', (_, rows, pet, until) => {
+    expect(findViolation(rows, pet, rows.some(([who]) => who === 8) ? { 8: 'placed' } : {}, { undoableUntil: until })).toBeUndefined();
+  });
+
+  test.each<[string, Row[], string]>([
+    ['of an animal that is sold', [added, ['animal', 'available', 'sold'], left('died', 'sold')], 'an animal that is sold gets an outcome'],
+    ['while an order is open', [added, ...placed(8), left('died', 'pending')], 'the animal changes to removed while order 8 is open'],
+    ['without a type', [added, ['animal', 'available', 'removed', undefined, { kind: 'pet_outcome' }]], 'there is no outcome nothing'],
+    ['of an unknown type', [added, left('sold')], 'there is no outcome sold'],
+    ['undone twice', [added, left(), undone(), undone()], 'the animal changes from removed to pending, but its status was pending'],
+    ['undone as available', [added, left(), undone(0, 'available')], 'an outcome is undone from removed to available'],
+    ['undone after two months', [added, left(), undone(60)], 'an outcome is undone 59 days after it was recorded'],
+    ['undone after a removal', [added, ['animal', 'available', 'removed'], undone()], 'an outcome is undone, but the animal had none'],
+  ])('%s is a violation', (_, rows, words) => {
+    expect(findViolation(rows, 'removed')).toContain(words);
+  });
+
+  test('that can be undone, of an animal that has none, is a violation', () => {
+    expect(findViolation([added, ['animal', 'available', 'removed']], 'removed', {}, { undoableUntil })).toContain(
+      'its history does not end with one',
+    );
+  });
+});
+
+describe('A hold', () => {
+  test.each<[string, Row[], string, Record<number, string>]>([
+    ['begins and ends', [added, held('available'), ended('pending', 'available')], 'available', {}],
+    [
+      'of an animal that was pending leaves it so',
+      [['animal', null, 'pending'], held('pending'), ended('pending', 'pending')],
+      'pending',
+      {},
+    ],
+    ['is changed', [added, held('available'), held('pending'), ended('pending', 'available')], 'available', {}],
+    [
+      'outlasts an order',
+      [added, ...placed(1), held('pending'), ...withheld(1), ended('pending', 'available')],
+      'available',
+      { 1: 'cancelled' },
+    ],
+    [
+      'ends before its order',
+      [added, ...placed(1), held('pending'), ended('pending', 'pending'), ...cancelled(1)],
+      'available',
+      { 1: 'cancelled' },
+    ],
+    [
+      'lets staff choose an adopter, who withdraws',
+      [added, held('available'), ...accepted(1), ...withheld(1, 'approved'), ended('pending', 'available')],
+      'available',
+      { 1: 'cancelled' },
+    ],
+    ['ends with the sale', [added, held('available'), ...accepted(1), ...completed(1), ended('sold', 'sold')], 'sold', { 1: 'completed' }],
+    ['ends with the removal', [added, held('available'), ['animal', 'pending', 'removed']], 'removed', {}],
+    [
+      'is over before the worker has ended it',
+      [added, ...placed(1), held('pending', time(0)), ...cancelled(1), ended('available', 'available')],
+      'available',
+      { 1: 'cancelled' },
+    ],
+  ])('that %s is no violation', (_, rows, pet, orders) => {
+    expect(findViolation(rows, pet, orders)).toBeUndefined();
+  });
+
+  test.each<[string, Row[], string, Partial<PetState>, string]>([
+    [
+      'lets go of its animal',
+      [added, ...placed(1), held('pending'), ...cancelled(1)],
+      'available',
+      {},
+      'became available while it was held',
+    ],
+    [
+      'has until tomorrow and lets go of it',
+      [added, ...placed(1), held('pending', time(1_440)), ...cancelled(1)],
+      'available',
+      {},
+      'became available while it was held',
+    ],
+    ['ends, and the animal stays pending', [added, held('available'), ended('pending', 'pending')], 'pending', {}, 'instead of available'],
+    [
+      'ends while an order is open',
+      [added, ...placed(1), held('pending'), ended('pending', 'available')],
+      'available',
+      {},
+      'while order 1 is open',
+    ],
+    ['was none', [added, ended('available', 'available')], 'available', {}, 'was not held'],
+    ['is of a sold animal', [['animal', null, 'sold'], held('sold')], 'pending', {}, 'the animal is held, and changes from sold'],
+    ['is only in the row', [added], 'available', { holdReason: 'stray', holdReleases: true }, 'it is not held, but it is held (stray)'],
+    ['is only in the history', [added, held('available')], 'pending', {}, 'it is held (medical), but it is not held'],
+    [
+      'will not let go',
+      [added, held('available')],
+      'pending',
+      { holdReason: 'medical', holdReleases: false },
+      'becomes available when its hold ends, but its row says otherwise',
+    ],
+  ])('that %s is a violation', (_, rows, pet, hold, violation) => {
+    expect(findViolation(rows, pet, {}, hold)).toContain(violation);
+  });
+
+  test('that is another in the row is a violation', () => {
+    expect(findViolation([added, held('available')], 'pending', {}, { holdReason: 'medical', holdReleases: true })).toBeUndefined();
+    expect(findViolation([added, held('available')], 'pending', {}, { holdReason: 'trial', holdReleases: true })).toContain('held (trial)');
   });
 });

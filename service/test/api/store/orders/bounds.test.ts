@@ -1,6 +1,7 @@
 // One partner can't reserve the whole catalogue.
 
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../../../testkit/test-author.ts';
 import { setPlan } from '../../../../src/partners/clients/clients.ts';
 import { planBounds } from '../../../../src/partners/rate-limit/plans.ts';
 import { settleApplications } from '../../../../src/store/applications/settling.ts';
@@ -39,7 +40,7 @@ async function countOpen({ clientId }: TestKey): Promise<number> {
 describe("A client's open orders", () => {
   test('are at most 20 on the Free plan; the next is 409, says how many are open, and leaves the animal available', async () => {
     const key = await store.createKey({ client: 'Hoarder', plan: 'business' });
-    await setPlan(store.dependencies.db, 'Hoarder', { plan: 'free', perMinute: null, perDay: null });
+    await setPlan(store.dependencies.db, testAuthor, 'Hoarder', { plan: 'free', perMinute: null, perDay: null });
     const responses = [];
     for (let i = 0; i < 50; i += 1) responses.push(await place(key));
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(20);

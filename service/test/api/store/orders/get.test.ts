@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { testAuthor } from '../../../../../testkit/test-author.ts';
 import { eraseOrderAndApplicant } from '../../../../src/store/applications/applicants.ts';
 import { expireDueOrders } from '../../../../src/store/orders/orders.ts';
 import { addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
@@ -104,7 +105,7 @@ describe('An overdue order', () => {
 describe('An order whose adopter was erased', () => {
   test('still exists, with null as its adopter', async () => {
     const placed = await order();
-    await eraseOrderAndApplicant(store.dependencies.db, () => true, BigInt(placed.id));
+    await eraseOrderAndApplicant(store.dependencies.db, () => true, testAuthor, BigInt(placed.id));
     expect((await get(placed.id)).json).toEqual({ ...placed, adopter: null });
   });
 
@@ -124,11 +125,11 @@ describe('An order whose adopter was erased', () => {
       return rows.map(({ found }) => found).sort();
     };
     expect(await find()).toEqual(['idempotent_answers', 'orders']);
-    await eraseOrderAndApplicant(store.dependencies.db, () => true, BigInt(json.id));
+    await eraseOrderAndApplicant(store.dependencies.db, () => true, testAuthor, BigInt(json.id));
     expect(await find()).toEqual([]);
   });
 
   test('is undefined if the order does not exist', async () => {
-    expect(await eraseOrderAndApplicant(store.dependencies.db, () => true, 999_999n)).toBeUndefined();
+    expect(await eraseOrderAndApplicant(store.dependencies.db, () => true, testAuthor, 999_999n)).toBeUndefined();
   });
 });

@@ -1,0 +1,115 @@
+import type { ConfirmedStatus } from '../../domain/application-states.ts';
+import { scopesThat } from '../../domain/scopes.ts';
+import { parseInt64 } from '../../platform/db/int64.ts';
+import { type Html, html } from '../../platform/html.ts';
+import {
+  countForStaff,
+  findForStaff,
+  type ListedApplication,
+  listForStaff,
+  listOfAdopter,
+} from '../../store/applications/staff-applications.ts';
+import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
+import { emptyState } from '../frame/empty-state.ts';
+import { icon } from '../frame/icons.ts';
+import { pageLinks } from '../frame/page-links.ts';
+import { table } from '../frame/table.ts';
+import type { Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
+import type { AdoptionParts } from './adoption-parts.ts';
+import { adopterName, applicationLabel, name, placeOf } from './adoption-words.ts';
+import { searchBox, type Tab, tabLinks } from './list-parts.ts';
+
+const pageSize = 50;
+const manages = scopesThat('manageOrders');
+
+const tabs: ReadonlyArray<Tab<ConfirmedStatus>> = [
+  { key: 'waiting', name: 'To decide', statuses: ['submitted', 'reviewing'] },
+  { key: 'accepted', name: 'Accepted', statuses: ['accepted'] },
+  { key: 'ended', name: 'Ended', statuses: ['completed', 'declined', 'withdrawn', 'closed'], isNewestFirst: true },
+];
+
+export function addApplicationList(screens: Screens, { db }: AdoptionParts): void {
+  screens.page({
+    path: '/applications',
+    needs: manages,
+    place: { name: 'Applications', icon: 'heart', order: 30 },
+    show: async (visit) => {
+      const { query } = visit;
+      const petId = parseInt64(query.get('pet') ?? '');
+      const pet = petId === undefined ? undefined : await findAnimal(db, visit.caller, petId);
+      const search = query.get('q')?.trim() ?? '';
+      const tab = tabs.find(({ key }) => key === query.get('state')) ?? (tabs[0] as Tab<ConfirmedStatus>);
+      const found = search === '' ? await page(visit, tab, petId) : { rows: await find(visit, search), next: undefined };
+      const counts = await countForStaff(db, visit.caller, petId, countMax);
+      const title = pet ? `Applications for ${pet.name}` : 'Applications';
+      const newest = petId === undefined ? '' : `?pet=${petId}`;
+      return {
+        title,
+        main: html`<div class="head"><h1>${pet ? html`Applications for ${name(pet.name)}` : title}</h1>
+<a class="button" href="/applications/new${newest}" data-key="n">${icon('plus')}New application</a></div>
+${searchBox('/applications', 'Number or e-mail address of the adopter', search)}
+${search === '' && tabLinks('/applications', query, tabs, tab, counts, countMax)}
+${petId !== undefined && search === '' && html`<p class="acts"><a class="button quiet" href="/applications/pets/${petId}">Compare side by side</a><a class="button quiet" href="/applications">Those for all animals</a></p>`}
+${found.rows.length === 0 ? nothing(search, tab) : list(visit, found.rows)}
+${pageLinks('/applications', query, found.next)}`,
+      };
+    },
+  });
+
+  async function page(visit: Visit, { statuses, isNewestFirst = false }: Tab<ConfirmedStatus>, petId: bigint | undefined) {
+    const cursor = parseInt64(visit.query.get('cursor') ?? '');
+    const rows = await listForStaff(db, visit.caller, { statuses, petId, cursor, limit: pageSize + 1, isNewestFirst });
+    const shown = rows.slice(0, pageSize);
+    return { rows: shown, next: rows.length > pageSize ? String(shown.at(-1)?.id) : undefined };
+  }
+
+  async function find(visit: Visit, search: string): Promise<readonly ListedApplication[]> {
+    if (search.includes('@')) return listOfAdopter(db, visit.caller, search, pageSize);
+    const id = parseInt64(search.replace(/^#/, ''));
+    const found = id === undefined ? undefined : await findForStaff(db, visit.caller, id);
+    return found ? [found] : [];
+  }
+}
+
+/** One more than is shown of a count. */
+const countMax = 101;
+
+function list(visit: Visit, rows: readonly ListedApplication[]): Html {
+  const { times, caller } = visit;
+  const isStore = caller.shelterId === null;
+  return table('Applications, the oldest first', rows, [
+    { name: 'Adopter', cell: (row) => html`<a href="/applications/${row.id}" data-row>${adopterName(row)}</a>` },
+    {
+      name: 'For',
+      cell: ({ pet, petId, shelter }) => html`<span><a href="/animals/${petId}">${name(pet)}</a>${isStore && placeOf(shelter)}</span>`,
+    },
+    { name: 'State', cell: ({ status }) => applicationLabel(status) },
+    { name: 'Sent', cell: ({ createdAt }) => times.ago(createdAt) },
+    { name: 'Next', isActs: true, cell: nextAct },
+  ]);
+}
+
+function nextAct({ id, status, orderId, petId, pet }: ListedApplication): Html | false {
+  if (status === 'accepted')
+    return html`<a class="button quiet" href="/orders/${orderId ?? id}/hand-over">Hand over<span class="hidden"> ${pet}</span></a>`;
+  return (
+    (status === 'submitted' || status === 'reviewing') &&
+    html`<a class="button quiet" href="/applications/pets/${petId}">Compare<span class="hidden"> those for ${pet}</span></a>`
+  );
+}
+
+function nothing(search: string, { key }: Tab<ConfirmedStatus>): Html {
+  if (search !== '')
+    return emptyState(
+      'search',
+      'Nothing found',
+      `There is no application with the number or address “${search}” here. An address is compared as a whole, and names are not searched: if you know only the name, look under the animal.`,
+    );
+  if (key === 'waiting') return emptyState('check', 'Nobody waits for a decision', 'New applications appear here, the oldest first.');
+  return emptyState(
+    'heart',
+    'None here',
+    key === 'accepted' ? 'Nobody has been accepted who has not taken the animal home.' : 'Applications that have ended appear here.',
+  );
+}

@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto';
+import { Type } from 'typebox';
+import { allowsApplicationAction, scopesForApplication } from '../../domain/application-states.ts';
+import { scopesThat } from '../../domain/scopes.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { findUndelivered } from '../../store/applications/application-mail.ts';
+import { ApplicationNoteSchema } from '../../store/applications/application-schemas.ts';
+import { setNote } from '../../store/applications/applications.ts';
+import { type ListedApplication, listMoments } from '../../store/applications/staff-applications.ts';
+import { lockPetRows } from '../../store/pets/pets.ts';
+import { icon } from '../frame/icons.ts';
+import { factList } from '../frame/table.ts';
+import { FormError } from '../screens/page-error.ts';
+import type { PageRoute, Screens } from '../screens/screens.ts';
+import { type AdoptionParts, getListedApplication, readSituation } from './adoption-parts.ts';
+import { adopterName, applicationDeed, applicationLabel, mailLink, name, whyClosed } from './adoption-words.ts';
+import { answerList } from './answers.ts';
+import { actsOf, addInlineForms, type InlineForms } from './application-acts.ts';
+import { bondedNote, othersNote } from './situation-notes.ts';
+import { timeline } from './timeline.ts';
+
+const manages = scopesThat('manageOrders');
+const momentsMax = 50;
+const noteFields = Type.Object({ note: Type.Optional(ApplicationNoteSchema.properties.note) });
+
+export function addApplicationPage(screens: Screens, parts: AdoptionParts): InlineForms {
+  const { db, mails } = parts;
+
+  const page: PageRoute = screens.page({
+    path: '/applications/:applicationId',
+    needs: manages,
+    show: async (visit) => {
+      const application = await getListedApplication(parts, visit);
+      const { id, pet, petId, status, adopter, answers, message, orderId, closedReason, note } = application;
+      const situation = await readSituation(parts, visit, petId);
+      const phone = adopter?.phone ?? undefined;
+      const failures = await findUndelivered(db, id);
+      const moments = await listMoments(db, id, momentsMax);
+      const isWaiting = status === 'submitted' || status === 'reviewing';
+      return {
+        title: `${adopter?.name ?? 'An erased adopter'} for ${pet}`,
+        main: html`<a class="crumb" href="/applications">${icon('back')}Applications</a>
+<div class="head"><h1>${adopterName(application)} for ${name(pet)}</h1>${applicationLabel(status)}</div>
+${failures.length > 0 && undelivered(application, failures)}
+<div class="columns">
+<section class="card"><h2>About</h2>${factList({
+          Number: String(id),
+          Animal: html`<a href="/animals/${petId}">${name(pet)}</a>`,
+          Shelter: visit.caller.shelterId === null && name(application.shelter),
+          'E-mail': adopter !== null && mailLink(adopter.email),
+          Telephone: phone !== undefined && html`<a href="tel:${phone.replaceAll(/[^+\d]/g, '')}"><bdi>${phone}</bdi></a>`,
+          Sent: html`${visit.times.at(application.createdAt)}, ${visit.times.ago(application.createdAt)}`,
+          Order: orderId !== null && html`<a href="/orders/${orderId}">Order ${orderId}</a>`,
+          'Why closed': closedReason !== null && whyClosed[closedReason],
+        })}${message !== null && html`<h3>What you wrote to the adopter</h3><p class="story" dir="auto">${message}</p>`}</section>
+<section class="card"><h2>Next</h2>
+${isWaiting && html`<p>${othersNote(pet, situation, mails)} <a href="/applications/pets/${petId}">Compare all side by side</a></p>`}
+${bondedNote(pet, situation)}
+${actsOf(visit, application, situation, forms)}
+${
+  adopter !== null &&
+  allowsApplicationAction(status, 'withdraw') &&
+  visit.may(scopesForApplication('withdraw')) &&
+  html`<details><summary>The adopter has changed their mind</summary>
+<p>Withdraw it if they have told you so.${status === 'accepted' && html` ${name(pet)} is no longer promised to them, and order ${orderId ?? ''} is cancelled.`}${application.isMailed && ' They get an e-mail that says so.'}</p>
+${visit.form(forms.withdraw, { submit: 'Withdraw it for them', tone: 'danger' })}</details>`
+}</section>
+</div>
+<section class="card"><h2>Answers</h2>${answers === null || answers === undefined ? html`<p class="soft">The answers have been erased.</p>` : answers.length === 0 ? html`<p class="soft">The shelter asked nothing.</p>` : answerList(answers)}</section>
+<div class="columns">
+${
+  adopter !== null &&
+  html`<section class="card"><h2>Note</h2>${visit.form(
+    saveNote,
+    { submit: 'Save the note', tone: 'quiet', values: { note }, version: versionOf(note) },
+    (fields) => fields.area('note', 'Only staff see it', { rows: 3 }),
+  )}</section>`
+}
+${timeline(
+  moments.map((moment) => ({ at: moment.at, deed: applicationDeed(moment, visit.person, application) })),
+  visit.times,
+)}</div>`,
+      };
+    },
+  });
+
+  const forms = addInlineForms(screens, parts, page);
+
+  const saveNote = screens.form({
+    path: '/applications/:applicationId/note',
+    page,
+    needs: manages,
+    fields: noteFields,
+    act: async ({ visit, tx, values, version }) => {
+      const { id, petId } = await getListedApplication({ db: tx }, visit);
+      // Every change of an application takes this lock first, so what is read now is what is replaced.
+      await lockPetRows(tx, [petId]);
+      const { note } = await getListedApplication({ db: tx }, visit);
+      if (version !== versionOf(note) && (note ?? '') !== (values.note ?? ''))
+        throw new FormError(
+          `Somebody else has changed the note meanwhile. It now says: “${note ?? ''}”. What you typed is still here: put both together, and save again.`,
+          'note',
+        );
+      await setNote(tx, id, values.note ?? null, visit.caller);
+      return { to: `/applications/${id}`, done: values.note ? 'The note is saved.' : 'The note is removed.' };
+    },
+  });
+
+  return forms;
+}
+
+function undelivered({ adopter }: ListedApplication, failures: ReadonlyArray<{ kind: string; code: string }>): Html {
+  const about: Readonly<Record<string, string>> = {
+    received: 'that you have the application',
+    accepted: 'that it is accepted',
+    declined: 'that it is declined',
+    closed: 'that it has ended',
+  };
+  const list = failures.map(({ kind, code }) => html`<li>${about[kind] ?? kind} <span class="soft small">(${code})</span></li>`);
+  return html`<div class="banner warn">${icon('mail')}<div>Mail did not reach the adopter${adopter?.phone ? html`. Call <bdi>${adopter.phone}</bdi> and say` : '. They don’t know'}:<ul>${list}</ul></div></div>`;
+}
+
+/** Of a note: two who write it at once must not lose one. */
+const versionOf = (note: string | null): string => hash('sha256', note ?? '', 'base64url').slice(0, 16);

@@ -1,0 +1,33 @@
+import { type Html, html } from '../../platform/html.ts';
+import { icon } from '../frame/icons.ts';
+import { withQuery } from '../frame/page-links.ts';
+import { bounded } from './adoption-words.ts';
+
+/** Some states of a list. The first tab is shown first. */
+export interface Tab<Status extends string> {
+  readonly key: string;
+  readonly name: string;
+  readonly statuses: readonly Status[];
+  readonly isNewestFirst?: boolean;
+}
+
+/** `max`: what was not counted beyond. */
+export function tabLinks<Status extends string>(
+  path: string,
+  query: URLSearchParams,
+  tabs: ReadonlyArray<Tab<Status>>,
+  chosen: Tab<Status>,
+  counts: ReadonlyMap<string, number>,
+  max: number,
+): Html {
+  const link = (tab: Tab<Status>, i: number) => {
+    const count = tab.statuses.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0);
+    return html`<li><a href="${withQuery(path, query, { state: i === 0 ? undefined : tab.key })}"${tab === chosen && html` aria-current="page"`}>${tab.name} <span class="number">${bounded(count, max)}</span></a></li>`;
+  };
+  return html`<nav aria-label="States"><ul class="tabs">${tabs.map(link)}</ul></nav>`;
+}
+
+export const searchBox = (path: string, label: string, search: string): Html =>
+  html`<form class="search" role="search" action="${path}"><label class="hidden" for="q">${label}</label>
+<input id="q" name="q" type="search" value="${search}" placeholder="Number or e-mail" maxlength="254" autocomplete="off" data-key="/"><button class="button quiet">${icon('search')}<span>Find</span></button>
+${search !== '' && html`<a href="${path}">Show all</a>`}</form>`;

@@ -1,0 +1,101 @@
+import { type OrderStatus, orderStatuses } from '../../domain/order-states.ts';
+import { scopesThat } from '../../domain/scopes.ts';
+import { parseInt64 } from '../../platform/db/int64.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
+import { countForStaff, findForStaff, type ListedOrder, listForStaff, listOfAdopter } from '../../store/orders/staff-orders.ts';
+import { emptyState } from '../frame/empty-state.ts';
+import { pageLinks } from '../frame/page-links.ts';
+import { table } from '../frame/table.ts';
+import type { Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
+import type { AdoptionParts } from './adoption-parts.ts';
+import { adopterName, name, orderLabel, placeOf } from './adoption-words.ts';
+import { searchBox, type Tab, tabLinks } from './list-parts.ts';
+
+const pageSize = 50;
+/** One more than is shown of a count. */
+const countMax = 101;
+
+const tabs: ReadonlyArray<Tab<OrderStatus>> = [
+  { key: 'open', name: 'Open', statuses: ['placed', 'approved'] },
+  { key: 'adopted', name: 'Handed over', statuses: ['completed'], isNewestFirst: true },
+  { key: 'ended', name: 'Ended', statuses: ['cancelled', 'expired', 'returned'], isNewestFirst: true },
+];
+
+export function addOrderList(screens: Screens, { db }: AdoptionParts): void {
+  screens.page({
+    path: '/orders',
+    needs: scopesThat('manageOrders'),
+    place: { name: 'Orders', icon: 'check', order: 40 },
+    show: async (visit) => {
+      const { query } = visit;
+      const petId = parseInt64(query.get('pet') ?? '');
+      const pet = petId === undefined ? undefined : await findAnimal(db, visit.caller, petId);
+      const search = query.get('q')?.trim() ?? '';
+      const tab = tabs.find(({ key }) => key === query.get('state')) ?? (tabs[0] as Tab<OrderStatus>);
+      const found = search === '' ? await page(visit, tab, petId) : { rows: await find(visit, search), next: undefined };
+      const title = pet ? `Orders of ${pet.name}` : 'Orders';
+      const hasTabs = search === '' && petId === undefined;
+      return {
+        title,
+        main: html`<h1>${pet ? html`Orders of ${name(pet.name)}` : title}</h1>
+${searchBox('/orders', 'Number or e-mail address of the adopter', search)}
+${hasTabs && tabLinks('/orders', query, tabs, tab, await countForStaff(db, visit.caller, orderStatuses, countMax), countMax)}
+${found.rows.length === 0 ? nothing(search) : list(visit, found.rows)}
+${pageLinks('/orders', query, found.next)}`,
+      };
+    },
+  });
+
+  /** Those of an animal are few: in every state. */
+  async function page(visit: Visit, { statuses, isNewestFirst = false }: Tab<OrderStatus>, petId: bigint | undefined) {
+    const cursor = parseInt64(visit.query.get('cursor') ?? '');
+    const kind = petId === undefined ? { statuses, isNewestFirst } : { statuses: orderStatuses, isNewestFirst: true };
+    const rows = await listForStaff(db, visit.caller, { ...kind, petId, cursor, limit: pageSize + 1 });
+    const shown = rows.slice(0, pageSize);
+    return { rows: shown, next: rows.length > pageSize ? String(shown.at(-1)?.id) : undefined };
+  }
+
+  async function find(visit: Visit, search: string): Promise<readonly ListedOrder[]> {
+    if (search.includes('@')) return listOfAdopter(db, visit.caller, search, pageSize);
+    const id = parseInt64(search.replace(/^#/, ''));
+    const found = id === undefined ? undefined : await findForStaff(db, visit.caller, id);
+    return found ? [found] : [];
+  }
+}
+
+function list(visit: Visit, rows: readonly ListedOrder[]): Html {
+  const { times, caller } = visit;
+  const isStore = caller.shelterId === null;
+  return table('Orders', rows, [
+    {
+      name: 'Order',
+      cell: ({ id, pet, shelter }) =>
+        html`<a href="/orders/${id}" data-row>${name(pet)}</a> <span class="soft number">${id}</span>${isStore && placeOf(shelter)}`,
+    },
+    { name: 'Adopter', cell: (row) => adopterName(row) },
+    { name: 'State', cell: ({ status }) => orderLabel(status) },
+    {
+      name: 'When',
+      cell: ({ status, expiresAt, updatedAt }) =>
+        status === 'placed' ? html`<span>expires ${times.ago(expiresAt)}</span>` : times.ago(updatedAt),
+    },
+    {
+      name: 'Next',
+      isActs: true,
+      cell: ({ id, status, pet }) =>
+        status === 'approved' &&
+        html`<a class="button quiet" href="/orders/${id}/hand-over">Hand over<span class="hidden"> ${pet}</span></a>`,
+    },
+  ]);
+}
+
+const nothing = (search: string): Html =>
+  search === ''
+    ? emptyState('check', 'None here', 'An order appears when a partner reserves an animal, or when you accept an application.')
+    : emptyState(
+        'search',
+        'Nothing found',
+        `There is no order with the number or address “${search}” here. An address is compared as a whole, and names are not searched: if you know only the name, look under the animal.`,
+      );

@@ -1,0 +1,149 @@
+import { Type } from 'typebox';
+import { actionsFrom, type CallerAction, scopesFor } from '../../domain/order-states.ts';
+import { scopesThat } from '../../domain/scopes.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { settleApplications } from '../../store/applications/settling.ts';
+import { actOnOrder } from '../../store/orders/orders.ts';
+import { type ListedOrder, listMoments } from '../../store/orders/staff-orders.ts';
+import { icon } from '../frame/icons.ts';
+import { factList } from '../frame/table.ts';
+import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
+import { type AdoptionParts, getListedOrder, readSituation, type Situation, timesAt } from './adoption-parts.ts';
+import { adopterName, mailLink, name, orderDeed, orderLabel, plural } from './adoption-words.ts';
+import { explainOrder, promisedTo } from './conflicts.ts';
+import { bondedNote } from './situation-notes.ts';
+import { timeline } from './timeline.ts';
+
+const momentsMax = 50;
+const manages = scopesThat('manageOrders');
+const nothing = Type.Object({});
+
+/** What is said when it is done. */
+const done: Readonly<Record<CallerAction, (order: ListedOrder) => string>> = {
+  approve: ({ pet }) => `${pet} is promised to this adopter.`,
+  complete: ({ pet }) => `${pet} is adopted.`,
+  cancel: ({ id, pet }) => `Order ${id} is cancelled, and ${pet} is no longer reserved.`,
+  return: ({ pet }) => `${pet} is back.`,
+};
+
+export function addOrderPage(screens: Screens, parts: AdoptionParts): void {
+  const { db } = parts;
+
+  const page: PageRoute = screens.page({
+    path: '/orders/:orderId',
+    needs: manages,
+    show: async (visit) => {
+      const order = await getListedOrder(parts, visit);
+      const situation = await readSituation(parts, visit, order.petId);
+      const moments = await listMoments(db, order, momentsMax);
+      const { id, pet, petId, status, adopter, applicationId } = order;
+      return {
+        title: `Order ${id}: ${pet}`,
+        main: html`<a class="crumb" href="/orders">${icon('back')}Orders</a>
+<div class="head"><h1>${name(pet)} for ${adopterName(order)}</h1>${orderLabel(status)}</div>
+${situation.order && situation.order.id !== id && html`<p class="banner info">${icon('warning')}<span>${promisedTo(situation.order)}</span></p>`}
+<div class="columns">
+<section class="card"><h2>About</h2>${factList({
+          Order: String(id),
+          Animal: html`<a href="/animals/${petId}">${name(pet)}</a>`,
+          Adopter: adopterName(order),
+          'E-mail': adopter !== null && mailLink(adopter.email),
+          Application: applicationId !== null && html`<a href="/applications/${applicationId}">Application ${applicationId}</a>`,
+          Shelter: visit.caller.shelterId === null && name(order.shelter),
+          Placed: timesAt(parts, order).at(order.createdAt),
+          Expires: status === 'placed' && html`${timesAt(parts, order).at(order.expiresAt)}, ${visit.times.ago(order.expiresAt)}`,
+        })}${bondedNote(pet, situation)}</section>
+${next(visit, order, situation)}
+</div>
+${timeline(
+  moments.map((moment) => ({ at: moment.at, deed: orderDeed(moment, visit.person) })),
+  visit.times,
+)}`,
+      };
+    },
+  });
+
+  const handOver: PageRoute = screens.page({
+    path: '/orders/:orderId/hand-over',
+    needs: manages,
+    show: async (visit) => {
+      const order = await getListedOrder(parts, visit);
+      const situation = await readSituation(parts, visit, order.petId);
+      const { id, pet, applicationId } = order;
+      const isReady = actionsFrom(order.status).includes('complete');
+      const back = applicationId === null ? `/orders/${id}` : `/applications/${applicationId}`;
+      return {
+        title: `Hand ${pet} over`,
+        main: html`<a class="crumb" href="/orders/${id}">${icon('back')}Order ${id}</a>
+<h1>Hand ${name(pet)} over to ${adopterName(order)}?</h1>
+<section class="card">
+${
+  isReady
+    ? html`<p>${name(pet)} is marked as adopted, and nobody else can ask for it. ${closing(parts, order, situation)}</p>
+${bondedNote(pet, situation)}
+${visit.form(forms.complete, { submit: 'Hand over', beside: html`<a class="button quiet" href="${back}">Not yet</a>` })}`
+    : html`<p>${orderLabel(order.status)}</p><p>${waitingFor[order.status] ?? html`This order has ended, so there is nothing to hand over.`}</p>
+<p class="acts"><a class="button quiet" href="/orders/${id}">See the order</a></p>`
+}
+</section>`,
+      };
+    },
+  });
+
+  const form = (action: CallerAction, on: PageRoute): FormRoute<typeof nothing> =>
+    screens.form({
+      path: `/orders/:orderId/${action}`,
+      page: on,
+      needs: scopesFor(action),
+      fields: nothing,
+      act: async ({ visit, tx }) => {
+        const order = await getListedOrder({ db: tx }, visit);
+        await actOnOrder(tx, order.id, action, visit.caller, settleApplications);
+        return { to: `/orders/${order.id}`, done: done[action](order) };
+      },
+      explain: explainOrder(parts),
+    });
+  const forms = {
+    approve: form('approve', page),
+    complete: form('complete', handOver),
+    cancel: form('cancel', page),
+    return: form('return', page),
+  } satisfies Record<CallerAction, unknown>;
+
+  function next(visit: Visit, order: ListedOrder, situation: Situation): Html {
+    const { id, status, pet } = order;
+    const may = actionsFrom(status).filter((action) => visit.may(scopesFor(action)));
+    const isPlaced = status === 'placed';
+    return html`<section class="card"><h2>Next</h2>
+${may.length === 0 && html`<p class="soft">This order has ended. There is nothing to do.</p>`}
+${isPlaced && html`<p>Approve it before it expires: then ${name(pet)} is promised to ${adopterName(order)}. If nobody does, ${name(pet)} becomes available again by itself.</p>`}
+${may.includes('approve') && visit.form(forms.approve, { submit: 'Approve', isInline: true })}
+${may.includes('complete') && html`<p>${name(pet)} is promised to ${adopterName(order)}. When they come to take ${name(pet)} home, hand over.</p><p class="acts"><a class="button" href="/orders/${id}/hand-over">Hand over</a></p>`}
+${
+  may.includes('cancel') &&
+  html`<details><summary>${isPlaced ? 'Decline this order' : 'Cancel this order'}</summary>
+<p>${name(pet)} is no longer reserved for ${adopterName(order)}${situation.animal?.hold && !situation.animal.hold.isOver ? ', and stays held' : ' and becomes available'}.${order.applicationId !== null && html` Their application is closed${parts.mails && ', and they are told by e-mail'}; you can reopen it.`}${order.applicationId === null && ' Nobody is told by mail: the partner that placed the order reads of it.'}</p>
+${visit.form(forms.cancel, { submit: isPlaced ? 'Decline the order' : 'Cancel the order', tone: 'danger' })}</details>`
+}
+${
+  may.includes('return') &&
+  html`<details><summary>${name(pet)} came back</summary>
+<p>${name(pet)} becomes available again. The order stays in the history as returned.</p>
+${visit.form(forms.return, { submit: 'Take back', tone: 'danger' })}</details>`
+}
+</section>`;
+  }
+}
+
+const waitingFor: Partial<Record<ListedOrder['status'], Html>> = {
+  placed: html`The order waits to be approved. Approve it first.`,
+  completed: html`The animal was handed over already.`,
+};
+
+/** What becomes of the others who have applied. */
+function closing({ mails }: AdoptionParts, { applicationId }: ListedOrder, { open }: Situation): Html | false {
+  const others = open - (applicationId === null ? 0 : 1);
+  if (others <= 0) return false;
+  return html`${plural(others, 'other application is', 'other applications are')} closed${mails && ', and the adopters are told by e-mail'}.`;
+}

@@ -1,0 +1,119 @@
+import { Type } from 'typebox';
+import { mayHaveOutcome, outcomeTypes, outcomeUndoing } from '../../domain/outcomes.ts';
+import { requireEtag } from '../../partners/admission/operation.ts';
+import { violates } from '../../platform/db/pool.ts';
+import { html } from '../../platform/html.ts';
+import { StringEnum } from '../../platform/http/schemas.ts';
+import { settleApplications } from '../../store/applications/settling.ts';
+import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../store/orders/orders.ts';
+import { recordOutcome } from '../../store/outcomes/outcomes.ts';
+import { petEtag } from '../../store/pets/pet-json.ts';
+import { removePet } from '../../store/pets/pets.ts';
+import { isExternalIdTaken } from '../../store/profiles/profiles.ts';
+import { movePetWithin } from '../../store/shelters/moves.ts';
+import { getShelter } from '../../store/shelters/shelters.ts';
+import { FormError } from '../screens/page-error.ts';
+import type { PageRoute, Screens } from '../screens/screens.ts';
+import { ifBack, inWordsOf } from './animal-errors.ts';
+import type { AnimalParts } from './animal-parts.ts';
+import { outcomeWords } from './animal-words.ts';
+import { explainChange, getAnimal, headOf, pathOf, toChange } from './one-animal.ts';
+
+const nothing = Type.Object({});
+const destination = Type.Object({ shelterId: Type.Integer({ minimum: 1, 'x-must-be': 'the number of a shelter' }) });
+
+/** All ways in which an animal goes that are no adoption: each says first what happens. */
+export function addAnimalLeaving(screens: Screens, { db }: AnimalParts): void {
+  const page: PageRoute = screens.page({
+    path: '/animals/:petId/leaving',
+    needs: toChange,
+    show: async (visit) => {
+      const animal = await getAnimal(db, visit);
+      const orderId = (await findOpenOrdersOfPets(db, [animal.id])).get(animal.id);
+      const { name } = animal;
+      const version = petEtag(animal);
+      const choices = outcomeTypes.map((type) => ({ value: type, label: outcomeWords[type].name, hint: outcomeWords[type].hint }));
+      const ordered = html`<p>An <a href="/orders/${orderId ?? 0n}">order</a> reserves <bdi>${name}</bdi>. Decide on the order first.</p>`;
+      return {
+        title: `${name} leaves`,
+        main: html`${headOf(animal, 'Leaving')}
+<section class="card"><h2>It has left without an adoption</h2>
+${
+  orderId !== undefined
+    ? ordered
+    : !mayHaveOutcome(animal.status)
+      ? html`<p><bdi>${name}</bdi> is adopted. ${ifBack(name)}</p>`
+      : html`<p><bdi>${name}</bdi> disappears from every list at once, and open applications for it are closed. Partners are not told why. For ${outcomeUndoing.days} days you can bring it back, with its profile and photos.</p>
+${visit.form(leave, { submit: 'Note that it has left', version }, (fields) => fields.choices('type', 'What has become of it', choices))}`
+}</section>
+${
+  visit.may('store:manage') &&
+  html`<section class="card"><h2>Place it in another shelter</h2>
+<p>Its orders, applications and profile go with it: the people there act on them from then on.</p>
+${visit.form(move, { submit: 'Place it there', tone: 'quiet' }, (fields) => fields.text('shelterId', 'Shelter', { hint: `Its number. Now it is in ${animal.shelter.name}, number ${animal.shelter.id}.` }))}</section>`
+}
+<section class="card"><h2>Remove it</h2>
+${
+  orderId !== undefined
+    ? ordered
+    : html`<details><summary>It was added by mistake</summary>
+<p><bdi>${name}</bdi> disappears from every list, and its photos are deleted. This can't be undone.</p>
+${visit.form(remove, { submit: html`Remove ${name}`, tone: 'danger', version })}</details>`
+}</section>`,
+      };
+    },
+  });
+
+  const leave = screens.form({
+    path: '/animals/:petId/leaving/note',
+    page,
+    needs: toChange,
+    fields: Type.Object({ type: StringEnum(outcomeTypes) }),
+    explainConflict: (visit) => explainChange(db, visit),
+    act: async ({ visit, tx, values: { type }, version }) => {
+      const animal = await getAnimal(tx, visit);
+      const expect = (pet: typeof animal | Parameters<typeof petEtag>[0]) => requireEtag(version, petEtag(pet), animal.name);
+      await inWordsOf(animal.name, () => recordOutcome(tx, animal.id, type, visit.caller, expect));
+      return { to: pathOf(animal), done: `It is noted that ${animal.name} ${outcomeWords[type].did}.` };
+    },
+  });
+
+  const remove = screens.form({
+    path: '/animals/:petId/leaving/remove',
+    page,
+    needs: toChange,
+    fields: nothing,
+    explainConflict: (visit) => explainChange(db, visit),
+    act: async ({ visit, joined, version }) => {
+      const animal = await getAnimal(joined, visit);
+      const options = { findOpenOrder, findOrderedPets, settleApplications };
+      await inWordsOf(animal.name, () =>
+        removePet(joined, animal.id, visit.caller, { ...options, expect: (pet) => requireEtag(version, petEtag(pet), pet.name) }),
+      );
+      return { to: '/animals', done: `${animal.name} is removed.` };
+    },
+  });
+
+  const move = screens.form({
+    path: '/animals/:petId/leaving/move',
+    page,
+    needs: 'store:manage',
+    fields: destination,
+    act: async ({ visit, tx, values }) => {
+      const animal = await getAnimal(tx, visit);
+      const shelterId = BigInt(values.shelterId);
+      try {
+        await movePetWithin(tx, animal.id, shelterId, visit.caller);
+      } catch (error) {
+        if (violates(error, 'pets_shelter_id_fkey')) throw new FormError('There is no shelter with this number.', 'shelterId');
+        if (isExternalIdTaken(error))
+          throw new FormError(
+            `An animal there has the shelter's own number of ${animal.name}. Change it in the profile first.`,
+            'shelterId',
+          );
+        throw error;
+      }
+      return { to: pathOf(animal), done: `${animal.name} is in ${(await getShelter(tx, shelterId)).name} now.` };
+    },
+  });
+}

@@ -1,0 +1,205 @@
+import { Type } from 'typebox';
+import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
+import { isUnlimited } from '../../domain/scopes.ts';
+import type { PersonCaller } from '../../partners/people/caller.ts';
+import { parseInt64 } from '../../platform/db/int64.ts';
+import { type Html, html } from '../../platform/html.ts';
+import type { Registrant } from '../../store/categories/categories.ts';
+import { countForStaff, findForStaff, listForStaff, type StaffAnimal, type StateCounts } from '../../store/listings/staff-list.ts';
+import { NewPetSchema } from '../../store/pets/pet-schemas.ts';
+import { createPet } from '../../store/pets/pets.ts';
+import type { Choice } from '../forms/fields.ts';
+import { emptyState } from '../frame/empty-state.ts';
+import { icon } from '../frame/icons.ts';
+import { pageLinks, withQuery } from '../frame/page-links.ts';
+import { type Column, table } from '../frame/table.ts';
+import type { PageRoute, Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
+import type { AnimalParts } from './animal-parts.ts';
+import { categoryName, stateLabel, statusWords } from './animal-words.ts';
+import { categoryChoices } from './categories.ts';
+import { dayText } from './days.ts';
+import { leftPath } from './left-list.ts';
+import { toChange } from './one-animal.ts';
+import { thumbnail } from './thumbnails.ts';
+
+const path = '/animals';
+const pageSize = 50;
+/** More than these are not counted. */
+const countedMax = 1_000;
+const searchLengthMax = 100;
+
+const { name, categoryId } = NewPetSchema.properties;
+const newAnimal = Type.Object({ name, categoryId });
+
+/** The animals of a shelter, or of the store: to find one, and to add one. */
+export function addAnimalList(screens: Screens, { db, clock, config }: AnimalParts): PageRoute {
+  const list: PageRoute = screens.page({
+    path,
+    needs: 'pets:read',
+    place: { name: 'Animals', icon: 'paw', order: 2 },
+    show: async (visit) => {
+      const { caller, query } = visit;
+      const asked = readQuery(query);
+      const page = { cursor: query.get('cursor') ?? undefined, limit: pageSize, nowMs: clock.now() };
+      const [{ animals, next }, counts, categories, added] = await Promise.all([
+        listForStaff(db, caller, asked, page),
+        countForStaff(db, caller, countedMax + 1),
+        categoryChoices(db),
+        findAdded(visit),
+      ]);
+      return {
+        title: 'Animals',
+        main: html`<h1>Animals</h1>
+${visit.may('pets:write') && quickAdd(visit, categories, added)}
+${stateTabs(visit, counts)}
+${filterForm(query, categories)}
+${animals.length > 0 ? rowsOf(visit, animals) : whyEmpty(query, { isEmpty: sum(counts) === 0, isLast: next === undefined })}
+${pageLinks(path, withoutAdded(query), next)}`,
+      };
+    },
+  });
+
+  const add = screens.form({
+    path: '/animals/add',
+    page: list,
+    needs: 'pets:write',
+    fields: newAnimal,
+    act: async ({ visit, tx, values }) => {
+      const { caller } = visit;
+      const rules = { categories: config.categories, shelterId: caller.shelterId, registrant: registrantOf(caller) };
+      const pet = await createPet(tx, values, caller, rules);
+      return { to: `${path}?added=${pet.id}`, done: `${pet.name} is added, with the number ${pet.id}.` };
+    },
+  });
+
+  /**
+   * Who adds one animal adds others: the name has the focus again, and the category stays. The first time it is chosen: who types a name and
+   * presses Enter would add a bird.
+   */
+  const quickAdd = (
+    visit: Visit,
+    categories: readonly Choice[],
+    added: StaffAnimal | undefined,
+  ): Html => html`<section class="card quick" aria-label="Add an animal">
+${visit.form(
+  add,
+  {
+    submit: html`${icon('plus')}Add`,
+    values: { categoryId: added?.categoryId ?? (categories.length === 1 ? categories[0]?.value : undefined) },
+  },
+  (fields) =>
+    html`${fields.text('name', 'Name of a new animal', { isFirst: added !== undefined, key: 'n' })}
+${categories.length > 0 ? fields.select('categoryId', 'Category', [...(added || categories.length === 1 ? [] : [toChoose]), ...withChosen(categories, added)]) : fields.text('categoryId', 'Category')}`,
+)}
+${added && html`<p><a href="${path}/${added.id}">Describe <bdi>${added.name}</bdi></a> <span class="soft">or add the next one.</span></p>`}
+</section>`;
+
+  async function findAdded({ query, caller }: Visit): Promise<StaffAnimal | undefined> {
+    const id = parseInt64(query.get('added') ?? '');
+    return id === undefined ? undefined : findForStaff(db, caller, id);
+  }
+
+  function rowsOf({ caller, workplace }: Visit, animals: readonly StaffAnimal[]): Html {
+    const columns: [Column<StaffAnimal>, ...Column<StaffAnimal>[]] = [
+      {
+        name: 'Name',
+        cell: ({ id, name: called, thumbnail: file }) =>
+          html`<span class="named">${thumbnail(file, config.photosUrl)}<span><a href="${path}/${id}" data-row><bdi>${called}</bdi></a><span class="soft small number">${id}</span></span></span>`,
+      },
+      { name: 'Category', cell: categoryName },
+      {
+        name: 'Status',
+        cell: (animal) =>
+          html`${stateLabel(animal)}${animal.hold?.until != null && html` <span class="soft small">until ${dayText(workplace.zone, animal.hold.until)}</span>`}`,
+      },
+      ...(caller.shelterId === null
+        ? [
+            {
+              name: 'Shelter',
+              cell: ({ shelter }: StaffAnimal) => html`<a href="${path}?shelter=${shelter.id}"><bdi>${shelter.name}</bdi></a>`,
+            },
+          ]
+        : []),
+    ];
+    return table('Animals', animals, columns);
+  }
+
+  return list;
+}
+
+export const registrantOf = ({ scopes, clientId, bounds }: PersonCaller): Registrant | undefined =>
+  isUnlimited(scopes) ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
+
+/** With the category of the animal, which may have no name. */
+export const withChosen = (categories: readonly Choice[], animal: Pick<StaffAnimal, 'category' | 'categoryId'> | undefined): Choice[] =>
+  animal === undefined || categories.some(({ value }) => value === animal.categoryId)
+    ? [...categories]
+    : [...categories, { value: animal.categoryId, label: categoryName(animal) }];
+
+const toChoose: Choice = { value: '', label: 'Choose' };
+
+type State = PetStatus | 'held';
+const states: readonly State[] = ['available', 'pending', 'held', 'sold'];
+const stateName = (state: State) => (state === 'held' ? 'On hold' : statusWords[state].name);
+
+/** What is none of the values is left out, as if it were not asked for. */
+function readQuery(query: URLSearchParams) {
+  const status = query.get('status');
+  const q = query.get('q')?.trim().slice(0, searchLengthMax);
+  return {
+    status: petStatuses.find((one) => one === status),
+    isHeld: status === 'held',
+    categoryId: parseInt64(query.get('category') ?? ''),
+    shelterId: parseInt64(query.get('shelter') ?? ''),
+    lacksPhoto: query.get('photo') === 'none',
+    q: q === '' ? undefined : q,
+  };
+}
+
+const withoutAdded = (query: URLSearchParams) => new URLSearchParams([...query].filter(([key]) => key !== 'added'));
+
+const isFiltered = (query: URLSearchParams) => ['q', 'category', 'shelter', 'photo'].some((key) => (query.get(key) ?? '') !== '');
+
+/** The counts are of all animals, so they are only shown beside all of them. */
+function stateTabs(visit: Visit, counts: StateCounts): Html {
+  const query = withoutAdded(visit.query);
+  const chosen = query.get('status') ?? '';
+  const tab = (value: string, label: string, number?: number) =>
+    html`<a href="${withQuery(path, query, { status: value })}"${value === chosen && html` aria-current="true"`}>${label}${number !== undefined && !isFiltered(query) && html` <span class="number soft">${upTo(number)}</span>`}</a>
+`;
+  return html`<nav class="tabs" aria-label="Status">
+${tab('', 'All')}${states.map((state) => tab(state, stateName(state), counts[state]))}${visit.may(toChange) && html`<a href="${leftPath}">Left</a>`}</nav>`;
+}
+
+const upTo = (number: number): string => (number > countedMax ? `${countedMax.toLocaleString('en')}+` : number.toLocaleString('en'));
+const sum = (counts: StateCounts): number => counts.available + counts.pending + counts.sold;
+
+function filterForm(query: URLSearchParams, categories: readonly Choice[]): Html {
+  const kept = (key: string) => (query.get(key) ?? '') !== '' && html`<input type="hidden" name="${key}" value="${query.get(key) ?? ''}">`;
+  const chosen = query.get('category') ?? '';
+  const lacksPhoto = query.get('photo') === 'none';
+  return html`<form class="filters" action="${path}" role="search">
+${kept('status')}${kept('shelter')}
+<div class="field"><label for="q">Search</label><input id="q" name="q" type="search" value="${query.get('q') ?? ''}" maxlength="${searchLengthMax}" autocomplete="off" placeholder="Name, number or words" data-key="/"></div>
+<button class="button quiet">${icon('search')}Search</button>
+<details${(chosen !== '' || lacksPhoto) && html` open`}><summary>More filters</summary><div>
+${
+  categories.length > 0 &&
+  html`<div class="field"><label for="category">Category</label><select id="category" name="category"><option value="">All</option>${categories.map(({ value, label }) => html`<option value="${value}"${String(value) === chosen && html` selected`}>${label}</option>`)}</select></div>`
+}
+<label class="tick"><input type="checkbox" name="photo" value="none"${lacksPhoto && html` checked`}><span>Without a photo</span></label>
+<button class="button quiet">Show</button>
+</div></details>
+${isFiltered(query) && html`<a class="clear" href="${withQuery(path, new URLSearchParams(), { status: query.get('status') ?? '' })}">Clear search and filters</a>`}
+</form>`;
+}
+
+function whyEmpty(query: URLSearchParams, { isEmpty, isLast }: { isEmpty: boolean; isLast: boolean }): Html {
+  if (isEmpty) return emptyState('paw', 'No animals yet', 'Add the first one above: a name and a category are enough to begin with.');
+  if (!isLast)
+    return emptyState('search', 'None so far', 'None of the newest animals fits. Look on: the next page goes on with those before them.');
+  const all = html`<a class="button quiet" href="${path}">Show all animals</a>`;
+  if (query.has('cursor')) return emptyState('search', 'No more animals', 'That were all that fit.', all);
+  return emptyState('search', 'No animal fits', 'Check how it is written, or ask for less.', all);
+}

@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+import { requireEtag } from '../../partners/admission/operation.ts';
+import { html } from '../../platform/html.ts';
+import { settleApplications } from '../../store/applications/settling.ts';
+import { findOpenOrder, findOrderedPets } from '../../store/orders/orders.ts';
+import { petEtag } from '../../store/pets/pet-json.ts';
+import { NewPetSchema } from '../../store/pets/pet-schemas.ts';
+import { changePet } from '../../store/pets/pets.ts';
+import type { PageRoute, Screens } from '../screens/screens.ts';
+import { inWordsOf } from './animal-errors.ts';
+import { registrantOf, withChosen } from './animal-list.ts';
+import type { AnimalParts } from './animal-parts.ts';
+import { categoryChoices } from './categories.ts';
+import { explainChange, getAnimal, headOf, pathOf, toChange } from './one-animal.ts';
+
+const { name, categoryId } = NewPetSchema.properties;
+
+/** The name and the category of an animal. */
+export function addAnimalName(screens: Screens, { db, config }: AnimalParts): void {
+  const page: PageRoute = screens.page({
+    path: '/animals/:petId/name',
+    needs: toChange,
+    show: async (visit) => {
+      const animal = await getAnimal(db, visit);
+      const categories = await categoryChoices(db);
+      return {
+        title: `Name of ${animal.name}`,
+        main: html`${headOf(animal, 'Name and category')}
+${visit.rejected?.errors?.size === 0 && html`<p>Now it is <strong><bdi>${animal.name}</bdi></strong>, ${animal.category ?? `category ${animal.categoryId}`}.</p>`}
+<section class="card">${visit.form(
+          rename,
+          { submit: 'Save', values: { name: animal.name, categoryId: animal.categoryId }, version: petEtag(animal) },
+          (fields) =>
+            html`${fields.text('name', 'Name')}${categories.length > 0 ? fields.select('categoryId', 'Category', withChosen(categories, animal)) : fields.text('categoryId', 'Category')}`,
+        )}</section>`,
+      };
+    },
+  });
+
+  const rename = screens.form({
+    path: '/animals/:petId/name/save',
+    page,
+    needs: toChange,
+    fields: Type.Object({ name, categoryId }),
+    explainConflict: (visit) => explainChange(db, visit),
+    act: async ({ visit, joined, values, version }) => {
+      const animal = await getAnimal(joined, visit);
+      const { caller } = visit;
+      const changed = await inWordsOf(animal.name, () =>
+        changePet(joined, animal.id, values, caller, {
+          findOpenOrder,
+          findOrderedPets,
+          settleApplications,
+          categories: config.categories,
+          registrant: registrantOf(caller),
+          expect: (pet) => requireEtag(version, petEtag(pet), pet.name),
+        }),
+      );
+      return { to: pathOf(animal), done: `${changed.name} is saved.` };
+    },
+  });
+}

@@ -1,0 +1,253 @@
+import { Type } from 'typebox';
+import { endsHold, heldStatus } from '../../domain/holds.ts';
+import { outcomeUndoing } from '../../domain/outcomes.ts';
+import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
+import type { StoredProfile } from '../../domain/profile-fields.ts';
+import { scopesThat } from '../../domain/scopes.ts';
+import { requireEtag } from '../../partners/admission/operation.ts';
+import { AppError } from '../../platform/errors.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { countOpenApplications } from '../../store/applications/applications.ts';
+import { settleApplications } from '../../store/applications/settling.ts';
+import { listActsOfPet } from '../../store/history/history-list.ts';
+import { findForStaff, type StaffAnimal } from '../../store/listings/staff-list.ts';
+import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../store/orders/orders.ts';
+import { getDeparture, undoOutcomeWithin } from '../../store/outcomes/outcomes.ts';
+import { petEtag } from '../../store/pets/pet-json.ts';
+import { changePet } from '../../store/pets/pets.ts';
+import { listPhotos, type PhotoRow } from '../../store/photos/photos.ts';
+import { getProfile, isExternalIdTaken } from '../../store/profiles/profiles.ts';
+import { icon } from '../frame/icons.ts';
+import { factList } from '../frame/table.ts';
+import { FormError } from '../screens/page-error.ts';
+import type { Page, PageRoute, Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
+import { inWordsOf } from './animal-errors.ts';
+import { registrantOf } from './animal-list.ts';
+import type { AnimalParts } from './animal-parts.ts';
+import {
+  ageText,
+  breedText,
+  categoryName,
+  choiceWords,
+  count,
+  goodWithText,
+  holdWords,
+  outcomeWords,
+  stateLabel,
+  statusWords,
+  triWords,
+} from './animal-words.ts';
+import { dayIn, dayText } from './days.ts';
+import { feeText } from './fees.ts';
+import { leftPath } from './left-list.ts';
+import { gapsOf } from './listing-gaps.ts';
+import { explainChange, getAnimal, noAnimal, pathOf, toChange, toDescribe } from './one-animal.ts';
+import { timeline } from './timeline.ts';
+
+const actsShown = 8;
+const nothing = Type.Object({});
+const adoptions = { findOpenOrder, findOrderedPets, settleApplications };
+
+/** One animal at a glance, and what is done with it most. */
+export function addAnimalPage(screens: Screens, { db, clock, config }: AnimalParts): PageRoute {
+  const page: PageRoute = screens.page({
+    path: '/animals/:petId',
+    needs: 'pets:read',
+    show: async (visit) => {
+      const animal = await findForStaff(db, visit.caller, visit.id('petId'));
+      return animal ? showAnimal(visit, animal) : showDeparted(visit);
+    },
+  });
+
+  async function showAnimal(visit: Visit, animal: StaffAnimal): Promise<Page> {
+    const { id, name } = animal;
+    const [profile, photos, acts, orders, applications] = await Promise.all([
+      getProfile(db, id),
+      listPhotos(db, id),
+      listActsOfPet(db, id, { limit: actsShown }),
+      findOpenOrdersOfPets(db, [id]),
+      countOpenApplications(db, id),
+    ]);
+    const orderId = orders.get(id);
+    const [path, mayChange, mayDescribe] = [pathOf(animal), visit.may(toChange), visit.may(toDescribe)];
+    return {
+      title: name,
+      main: html`<a class="crumb" href="/animals">${icon('back')}Animals</a>
+<div class="head"><h1><bdi>${name}</bdi></h1>${stateLabel(animal)}</div>
+<p class="subject soft">${categoryName(animal)} · number <span class="number">${id}</span>${visit.caller.shelterId === null && html` · <bdi>${animal.shelter.name}</bdi>`}</p>
+<nav class="acts" aria-label="About ${name}">
+${mayDescribe && html`<a class="button quiet" href="${path}/profile">Profile</a><a class="button quiet" href="${path}/photos">${icon('camera')}Photos</a>`}
+${mayChange && html`<a class="button quiet" href="${path}/name">Name</a><a class="button quiet" href="${path}/hold">Hold</a><a class="button quiet" href="${path}/leaving">Leaving</a>`}
+<a class="button quiet" href="${path}/card">${icon('printer')}Kennel card</a>
+</nav>
+${photoStrip(visit, animal, photos)}
+${gapsCard(visit, animal, profile, photos)}
+<div class="columns">
+<div class="stack">
+<section class="card"><h2>Status</h2>${statusOf(visit, animal, orderId)}</section>
+<section class="card"><h2>About</h2>${factsOf(profile, dayIn(visit.workplace.zone, new Date(clock.now())))}</section>
+</div>
+<div class="stack">
+<section class="card"><h2>Adoption</h2>${adoptionOf(visit, animal, { orderId, applications })}</section>
+<section class="card"><h2>History</h2>${timeline(visit, animal, acts)}
+<p><a href="${path}/history">The whole history</a></p></section>
+</div>
+</div>`,
+    };
+  }
+
+  const photoStrip = (visit: Visit, animal: StaffAnimal, photos: readonly PhotoRow[]): Html | false => {
+    const shown = photos.flatMap(({ files, alt, status }) =>
+      status === 'ready' && files?.[0] ? { file: files.toSorted((a, b) => a.width - b.width)[0], alt } : [],
+    );
+    const waiting = photos.filter(({ status }) => status === 'processing').length;
+    if (shown.length + waiting === 0) return false;
+    const pictures = html`${shown.map(({ file, alt }) => file && html`<img src="${config.photosUrl}/${file.hash}.webp" width="${file.width}" height="${file.height}" alt="${alt ?? ''}" loading="lazy" decoding="async">`)}`;
+    return html`<div class="strip">${visit.may(toDescribe) ? html`<a href="${pathOf(animal)}/photos" aria-label="Photos of ${animal.name}">${pictures}</a>` : pictures}${waiting > 0 && html`<p class="soft small">${count(waiting, 'photo')} on the way</p>`}</div>`;
+  };
+
+  const formFor = (status: PetStatus) =>
+    screens.form({
+      path: `/animals/:petId/${status}`,
+      page,
+      needs: toChange,
+      fields: nothing,
+      explainConflict: (visit) => explainChange(db, visit),
+      act: async ({ visit, joined, version }) => {
+        const animal = await getAnimal(joined, visit);
+        const { caller } = visit;
+        const options = { ...adoptions, categories: config.categories, registrant: registrantOf(caller) };
+        await inWordsOf(animal.name, () =>
+          changePet(joined, animal.id, { status }, caller, {
+            ...options,
+            expect: (pet) => requireEtag(version, petEtag(pet), pet.name),
+          }),
+        );
+        return { to: pathOf(animal), done: `${animal.name} is ${statusWords[status].name.toLowerCase()}.` };
+      },
+    });
+  const statusForms = { available: formFor('available'), pending: formFor('pending'), sold: formFor('sold') };
+
+  /** Only what the operations would carry out is offered. */
+  function statusOf(visit: Visit, animal: StaffAnimal, orderId: bigint | undefined): Html {
+    const { hold, status } = animal;
+    const mayChange = visit.may(toChange);
+    const possible = petStatuses.filter((one) => one !== status && !(hold && one !== heldStatus && !endsHold(one)));
+    return html`${!hold && html`<p>${statusWords[status].meaning}</p>`}
+${hold && html`<p>${holdWords[hold.reason].hint} ${hold.until ? html`The hold ends by itself on ${dayText(visit.workplace.zone, hold.until)}.` : 'It lasts until somebody ends it.'}${mayChange && html` <a href="${pathOf(animal)}/hold">Change or end the hold</a>`}</p>`}
+${
+  mayChange &&
+  (orderId === undefined
+    ? html`<div class="acts">${possible.map((one) =>
+        visit.form(statusForms[one], { submit: statusWords[one].verb, tone: 'quiet', isInline: true, version: petEtag(animal) }),
+      )}</div>
+${possible.includes('sold') && html`<p class="soft small">Marked as adopted, it can't be ordered, and open applications for it are closed.</p>`}`
+    : html`<p class="soft">An order reserves it, so the status follows the order.</p>`)
+}`;
+  }
+
+  async function showDeparted(visit: Visit): Promise<Page> {
+    const { pet, outcome } = await findDeparture(visit);
+    const { name, id } = pet;
+    const { did } = outcomeWords[outcome.type];
+    const { undoableUntil } = outcome;
+    return {
+      title: name,
+      main: html`<a class="crumb" href="/animals">${icon('back')}Animals</a>
+<div class="head"><h1><bdi>${name}</bdi></h1><span class="label ended">${outcomeWords[outcome.type].name}</span></div>
+<section class="card"><p><bdi>${name}</bdi> (number ${id}) ${did}. It was noted on ${visit.times.on(outcome.recordedAt)}, and the animal is in no list but that of <a href="${leftPath}">animals that have left</a>.</p>
+${
+  undoableUntil
+    ? html`<p>Was it a mistake, or is it back? Until ${visit.times.on(undoableUntil)} this can be undone. Its profile and photos come back with it, and it is ${statusWords[outcomeUndoing.to].name.toLowerCase()} until you make it available. Applications that were closed stay closed.</p>
+${visit.form(undo, { submit: html`Bring ${name} back` })}`
+    : html`<p>That is more than ${outcomeUndoing.days} days ago, so it can't be undone any more. If it is back, add it again.</p>`
+}</section>`,
+    };
+  }
+
+  /** Who may not know of it finds nothing, as if it had never been there. */
+  async function findDeparture(visit: Visit) {
+    try {
+      return await getDeparture(db, visit.id('petId'), visit.caller);
+    } catch (error) {
+      if (error instanceof AppError && error.status < 500) throw noAnimal();
+      throw error;
+    }
+  }
+
+  const undo = screens.form({
+    path: '/animals/:petId/undo',
+    page,
+    needs: toChange,
+    fields: nothing,
+    act: async ({ visit, tx }) => {
+      const id = visit.id('petId');
+      const { pet } = await findDeparture(visit);
+      const bringBack = () => inWordsOf(pet.name, () => undoOutcomeWithin(tx, id, visit.caller));
+      await bringBack().catch((error: unknown) => {
+        if (!isExternalIdTaken(error)) throw error;
+        throw new FormError(
+          `Another animal of the shelter has got the shelter's own number of ${pet.name} meanwhile. Change it there first.`,
+        );
+      });
+      return {
+        to: `/animals/${id}`,
+        done: `${pet.name} is back, and ${statusWords[outcomeUndoing.to].name.toLowerCase()} until you make it available.`,
+      };
+    },
+  });
+
+  return page;
+}
+
+function gapsCard(visit: Visit, animal: StaffAnimal, profile: StoredProfile, photos: readonly PhotoRow[]): Html | false {
+  if (animal.status === 'sold' || !visit.may(toDescribe)) return false;
+  const gaps = gapsOf({ profile, photos: photos.filter(({ status }) => status !== 'failed').length });
+  if (gaps.length === 0) return false;
+  return html`<section class="card gaps"><h2>Adopters still look for</h2>
+<ul class="tabs">${gaps.map(({ what, where }) => html`<li><a href="${pathOf(animal)}/${where}">${what}</a></li>`)}</ul></section>`;
+}
+
+function adoptionOf(
+  visit: Visit,
+  { id, status }: StaffAnimal,
+  { orderId, applications }: { orderId: bigint | undefined; applications: number },
+): Html {
+  const reads = visit.may('orders:read');
+  const mayEnter = status !== 'sold' && visit.may(scopesThat('manageOrders'));
+  const open = applications > 0 && count(applications, 'open application');
+  return html`<ul class="lines">
+<li>${open === false ? html`<span class="soft">No open application</span>` : reads ? html`<a href="/applications?pet=${id}">${open}</a>` : open}</li>
+<li>${orderId === undefined ? html`<span class="soft">No open order</span>` : reads ? html`Reserved by <a href="/orders/${orderId}">order ${orderId}</a>` : 'Reserved by an order'}</li>
+</ul>
+${mayEnter && html`<p><a class="button quiet" href="/applications/new?pet=${id}">${icon('plus')}New application</a></p>`}`;
+}
+
+function factsOf(profile: StoredProfile, today: string): Html {
+  const { birthDate, birthDateIsExact, sex, size, weightGrams, colors, coat, description } = profile;
+  const known = (value: keyof typeof triWords) => value !== 'unknown' && triWords[value];
+  const facts = {
+    Breed: breedText(profile),
+    Age: birthDate !== null && ageText(birthDate, birthDateIsExact, today),
+    Sex: sex !== 'unknown' && choiceWords.sex[sex],
+    Size: size !== null && choiceWords.size[size],
+    Weight: weightGrams !== null && `${(weightGrams / 1_000).toLocaleString('en')} kg`,
+    Colour: colors.length > 0 && colors.join(', '),
+    Coat: coat !== null && choiceWords.coat[coat],
+    'Good with': goodWithText(profile),
+    Neutered: known(profile.spayedNeutered),
+    'House-trained': known(profile.houseTrained),
+    Vaccinated: known(profile.vaccinated),
+    'Special needs': known(profile.specialNeeds),
+    Fee: profile.adoptionFee !== null && feeText(profile.adoptionFee),
+    'Adopted together with':
+      profile.bondedWith.length > 0 && html`${profile.bondedWith.map((id) => html`<a href="/animals/${id}">${id}</a> `)}`,
+    Tags: profile.tags.length > 0 && profile.tags.join(', '),
+    'Here since': profile.arrivedOn !== null && dayText('UTC', new Date(profile.arrivedOn)),
+    "The shelter's number": profile.externalId ?? undefined,
+  };
+  const isEmpty = Object.values(facts).every((fact) => fact === false || fact === undefined);
+  return html`${isEmpty && description === null ? html`<p class="soft">Nobody has described it yet.</p>` : factList(facts)}
+${description !== null && html`<p class="story">${description}</p>`}`;
+}

@@ -1,0 +1,96 @@
+import type { HoldReason } from '../../domain/holds.ts';
+import type { OutcomeType } from '../../domain/outcomes.ts';
+import type { PetStatus } from '../../domain/pet-statuses.ts';
+import type { StoredProfile } from '../../domain/profile-fields.ts';
+import { type Html, html } from '../../platform/html.ts';
+import type { StaffAnimal } from '../../store/listings/staff-list.ts';
+
+/** How the console writes what the store has as codes. A missing row does not compile. */
+export const statusWords: Readonly<Record<PetStatus, StatusWords>> = {
+  available: { name: 'Available', tone: 'good', verb: 'Make available', meaning: 'Adopters find it, and it can be adopted.' },
+  pending: { name: 'Pending', tone: 'warn', verb: 'Set to pending', meaning: 'Adopters find it, and nobody can order it.' },
+  sold: { name: 'Adopted', tone: 'ended', verb: 'Mark as adopted', meaning: 'It has a home.' },
+};
+
+interface StatusWords {
+  readonly name: string;
+  readonly tone: string;
+  readonly verb: string;
+  readonly meaning: string;
+}
+
+export const holdWords: Readonly<Record<HoldReason, { readonly name: string; readonly hint: string }>> = {
+  medical: { name: 'Medical', hint: 'It is ill or hurt, or waits for an operation.' },
+  stray: { name: 'Stray', hint: 'It was found, and its owner may still come for it.' },
+  behaviour: { name: 'Behaviour', hint: 'It is being trained or assessed. Adopters only read that it is not ready yet.' },
+  trial: { name: 'On trial', hint: 'It is trying a home.' },
+  other: { name: 'Other', hint: 'Anything else. Adopters read that it is not ready yet.' },
+};
+
+/** `did` follows the name of the animal. */
+export const outcomeWords: Readonly<Record<OutcomeType, { readonly name: string; readonly did: string; readonly hint?: string }>> = {
+  transferred: { name: 'Transferred', did: 'was transferred', hint: 'Another shelter or rescue has taken it over.' },
+  returned_to_owner: { name: 'Back with its owner', did: 'is back with its owner' },
+  died: { name: 'Died', did: 'has died' },
+  euthanised: { name: 'Put to sleep', did: 'was put to sleep' },
+  escaped: { name: 'Escaped', did: 'has escaped', hint: 'It has run away, or was stolen.' },
+  other: { name: 'Something else', did: 'has left' },
+};
+
+type Choices = { readonly [Name in 'sex' | 'size' | 'coat']: Readonly<Record<NonNullable<StoredProfile[Name]>, string>> };
+
+export const choiceWords: Choices = {
+  sex: { male: 'Male', female: 'Female', unknown: 'Not known' },
+  size: { small: 'Small', medium: 'Medium', large: 'Large', extra_large: 'Extra large' },
+  coat: { hairless: 'Hairless', short: 'Short', medium: 'Medium', long: 'Long', wire: 'Wire', curly: 'Curly' },
+};
+
+export const triWords = { yes: 'Yes', no: 'No', unknown: 'Not known' } as const;
+
+export const choicesOf = <Value extends string>(words: Readonly<Record<Value, string>>): Array<{ value: Value; label: string }> =>
+  Object.entries<string>(words).map(([value, label]) => ({ value: value as Value, label }));
+
+/** The status, or that it is held. */
+export const stateLabel = ({ status, hold }: Pick<StaffAnimal, 'status' | 'hold'>): Html =>
+  hold
+    ? html`<span class="label info">On hold: ${holdWords[hold.reason].name.toLowerCase()}</span>`
+    : html`<span class="label ${statusWords[status].tone}">${statusWords[status].name}</span>`;
+
+export const categoryName = ({ category, categoryId }: Pick<StaffAnimal, 'category' | 'categoryId'>): string =>
+  category ?? `Category ${categoryId}`;
+
+/** Retriever, mixed with Poodle. */
+export function breedText({ breeds: { primary, secondary, mixed } }: Pick<StoredProfile, 'breeds'>): string | undefined {
+  const [first, second] = [primary ?? secondary, primary === null ? null : secondary];
+  if (first === null) return mixed === 'yes' ? 'Mixed breed' : undefined;
+  return `${first}${second === null ? '' : `, ${second}`}${mixed === 'yes' ? ', mixed' : ''}`;
+}
+
+/** 2 years and 3 months, on a day. */
+export function ageText(birthDate: string, isExact: boolean, today: string): string {
+  const [years, months] = [0, 5].map(
+    (at) => Number(today.slice(at, at + (at === 0 ? 4 : 2))) - Number(birthDate.slice(at, at + (at === 0 ? 4 : 2))),
+  ) as [number, number];
+  const total = Math.max(0, years * 12 + months - (today.slice(8) < birthDate.slice(8) ? 1 : 0));
+  const [wholeYears, rest] = [Math.trunc(total / 12), total % 12];
+  const parts = [
+    ...(wholeYears > 0 ? [count(wholeYears, 'year')] : []),
+    ...(wholeYears < 3 && (rest > 0 || wholeYears === 0) ? [count(rest, 'month')] : []),
+  ];
+  return `${isExact ? '' : 'about '}${parts.join(' and ')}`;
+}
+
+export const count = (number: number, what: string): string => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
+
+/** Children and dogs; not cats. Undefined: nothing is known. */
+export function goodWithText({ goodWith }: Pick<StoredProfile, 'goodWith'>): string | undefined {
+  const named = (wanted: 'yes' | 'no') => Object.entries(goodWith).flatMap(([companion, given]) => (given === wanted ? companion : []));
+  const list = (names: readonly string[]) => new Intl.ListFormat('en-GB').format(names);
+  const [yes, no] = [named('yes'), named('no')];
+  if (yes.length + no.length === 0) return undefined;
+  const text = [
+    ...(yes.length > 0 ? [list(yes)] : []),
+    ...(no.length > 0 ? [`not ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(no)}`] : []),
+  ].join('; ');
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,183 @@
+import { createServer } from 'node:http';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import type { Dependencies } from '../dependencies.ts';
+import { type RequestTally, tallyRoutes } from '../operations/telemetry/request-tally.ts';
+import { admitAddress, countUnreadable } from '../partners/admission/admission.ts';
+import type { Limiter } from '../partners/rate-limit/limiter.ts';
+import { trustsProxies } from '../platform/http/addresses.ts';
+import { createSocketErrorSender, handleClientErrors, ignoreExpectations, rejectTunnels } from '../platform/http/client-errors.ts';
+import { codingFor, compress } from '../platform/http/content-coding.ts';
+import { allOf, type FinishedRequest, observeRequests } from '../platform/http/finished-requests.ts';
+import { addHealthRoutes } from '../platform/http/health.ts';
+import { newRequestId } from '../platform/http/request-id.ts';
+import { requestLogger } from '../platform/http/request-log.ts';
+import { ResponseProgress, setReaders } from '../platform/http/response-progress.ts';
+import { addSecurityHeaders } from '../platform/http/security-headers.ts';
+import { describeRequests, traceRequests } from '../platform/http/traced-requests.ts';
+import { openJournal } from '../platform/journal/journal.ts';
+import { openPhotoStore } from '../store/photos/open-store.ts';
+import { addPhotoFiles } from '../store/photos/photo-file-routes.ts';
+import { consoleScreens } from './console-screens.ts';
+import { FormRunner } from './forms/form-runner.ts';
+import { addAssets, readAssets } from './frame/assets.ts';
+import { pageHeaders } from './frame/page-headers.ts';
+import { PhotoUploads } from './photos/photo-uploads.ts';
+import { sendErrorPage } from './screens/error-page.ts';
+import { Frame } from './screens/frame.ts';
+import { mountScreens } from './screens/mount-screens.ts';
+import type { Screens } from './screens/screens.ts';
+import { Cookies } from './sessions/cookies.ts';
+import { Seals } from './sessions/seals.ts';
+import { Visitors } from './sessions/visitors.ts';
+import { MailLinks } from './sign-in/mailed-links.ts';
+import { PasskeyCeremonies } from './sign-in/passkey-ceremonies.ts';
+import { Provider } from './sign-in/provider.ts';
+import { addSignIn } from './sign-in/sign-in-screens.ts';
+import { StrangerRoutes } from './sign-in/strangers.ts';
+
+export interface ConsoleApp {
+  readonly server: FastifyInstance;
+  /** Everything that people see and do who are signed in. */
+  readonly screens: Screens;
+  /** What those may open who are not. */
+  readonly strangers: StrangerRoutes;
+  readonly progress: Pick<ResponseProgress, 'closed' | 'unsentBytes'>;
+  /** Makes readiness fail and asks browsers to close their connections. Requests are still handled. */
+  drain(): void;
+}
+
+interface Options {
+  readonly limiter: Pick<Limiter, 'consume'>;
+  /** The origin under which people reach it. */
+  readonly consoleUrl: string;
+  readonly requests?: RequestTally | undefined;
+}
+
+/** Of what is no form. */
+const bodyBytesMax = 65_536;
+const headerBytesMax = 16_384;
+/** How long uploads have to end when the process stops. */
+const uploadStopMs = 8_000;
+const serverOptions = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 500,
+  maxHeaderSize: headerBytesMax,
+};
+
+/** Assembles the console from its parts. */
+export async function createConsole(dependencies: Dependencies, { limiter, consoleUrl, requests }: Options): Promise<ConsoleApp> {
+  const journal = openJournal({ fd: dependencies.config.logLevel === 'silent' ? 2 : 1, file: dependencies.config.journalFile });
+  const { config, clock, db, catalogue, redis, log, tracing, secret } = dependencies;
+  const assets = readAssets();
+  const [seals, cookies] = [new Seals(secret), new Cookies(consoleUrl)];
+  const visitors = new Visitors({ db, seals, cookies });
+  const admit = (address: string) => admitAddress(limiter, address);
+  const frame = new Frame({ assets, seals, cookies, visitors, clock, consoleUrl, admit, pages: () => screens.pages });
+  const ceremonies = new PasskeyCeremonies({ seals, cookies, clock, consoleUrl });
+  const provider = config.oidc && new Provider(config.oidc, consoleUrl);
+  const stopping = new AbortController();
+  const photoStore = openPhotoStore(config.photos);
+  const uploads = new PhotoUploads({ db, store: photoStore, stopping: stopping.signal });
+  const screens = consoleScreens({ db, clock, config, journal, frame, ceremonies, consoleUrl, mails: config.mail !== undefined, uploads });
+  const mailLinks = config.mail && new MailLinks(db, log);
+  const progress = new ResponseProgress(log);
+  const sendErrorOnSocket = createSocketErrorSender(
+    (address) => countUnreadable(limiter, address),
+    log,
+    requests && ((code) => requests.observeUnreadable(code)),
+  );
+  const observe = allOf([requestLogger(log), requests && ((finished) => requests.observe(finished))]);
+  let draining = false;
+
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: newRequestId,
+    trustProxy: config.trustedProxies.length > 0 && trustsProxies(config.trustedProxies),
+    bodyLimit: bodyBytesMax,
+    serverFactory: (fastify) => {
+      const listener = progress.boundPipelining(fastify);
+      return createServer({ ...serverOptions, ServerResponse: progress.Response }, tracing ? traceRequests(tracing, listener) : listener);
+    },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: handleClientErrors(sendErrorOnSocket),
+    frameworkErrors: (error, request, reply) => void sendErrorPage(frame, error, request, reply),
+  });
+  ignoreExpectations(app.server);
+  rejectTunnels(app.server, sendErrorOnSocket);
+  setReaders(app);
+  addSecurityHeaders(app);
+  if (observe) observeRequests(app, (finished) => observe(withoutSecrets(finished)));
+  if (tracing) describeRequests(app, tracing);
+  if (requests) tallyRoutes(app, requests);
+  app.decorateRequest('visitor', null);
+  addFormBodies(app);
+  app.addHook('onSend', (_, reply, payload, done) => {
+    if (draining) reply.header('connection', 'close');
+    done(null, payload);
+  });
+  app.addHook('preClose', async () => void setTimeout(() => stopping.abort(), uploadStopMs).unref());
+  app.addHook('onClose', () => mailLinks?.settle());
+  addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
+  addAssets(app, assets);
+  addPhotoFiles(app, photoStore);
+  app.get('/favicon.ico', (_, reply) => reply.redirect(assets.icon, 308));
+
+  let strangers: StrangerRoutes | undefined;
+  await app.register(async (pages) => {
+    const headers = pageHeaders(consoleUrl, config.photosUrl);
+    pages.setErrorHandler((error, request, reply) => sendErrorPage(frame, error, request, reply));
+    pages.addHook('onRequest', async (request, reply) => {
+      reply.headers(headers).header('x-request-id', request.id);
+      request.visitor = (await visitors.find(request)) ?? null;
+    });
+    pages.addHook('onSend', async (request, reply, payload) => {
+      const coding = typeof payload === 'string' ? codingFor(request.headers['accept-encoding'], payload.length) : undefined;
+      if (!coding) return payload;
+      reply.removeHeader('content-length').headers({ 'content-encoding': coding, vary: 'accept-encoding' });
+      return compress(payload as string, coding, 'fast');
+    });
+    strangers = new StrangerRoutes(pages, frame);
+    addSignIn(strangers, { db, frame, ceremonies, provider, mailLinks });
+    mountScreens(pages, screens, frame, new FormRunner(catalogue));
+  });
+  await app.ready();
+  if (!strangers) throw new Error('the pages were not mounted');
+  return {
+    server: app,
+    screens,
+    strangers,
+    progress,
+    drain: () => {
+      draining = true;
+    },
+  };
+}
+
+/** What browsers send: forms, JSON of scripts, and uploads, which their routes read as a stream. */
+function addFormBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
+    done(null, new URLSearchParams(String(body))),
+  );
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
+    try {
+      done(null, JSON.parse(String(body)));
+    } catch {
+      done(null, undefined);
+    }
+  });
+  for (const type of ['multipart/form-data', /^image\//]) app.addContentTypeParser(type, (_, payload, done) => done(null, payload));
+}
+
+/** No query, which may have a cursor or what somebody has searched for, and no token of a link. */
+const withoutSecrets = (finished: FinishedRequest): FinishedRequest => ({
+  ...finished,
+  url:
+    finished.route === undefined || finished.route.includes(':token')
+      ? (finished.route ?? 'unmatched')
+      : (finished.url.split('?', 1)[0] ?? ''),
+});

@@ -1,0 +1,97 @@
+import { type Html, html } from '../../platform/html.ts';
+import type { Assets } from './assets.ts';
+import { type IconName, icon } from './icons.ts';
+
+/** A place in the navigation. */
+export interface Place {
+  readonly path: string;
+  readonly name: string;
+  readonly icon: IconName;
+}
+
+/** What a page shows above its content: what was done, or why not. */
+export interface Banner {
+  readonly tone: 'good' | 'bad' | 'warn' | 'info';
+  readonly text: HtmlText;
+}
+type HtmlText = Html | string;
+
+/** What each page of a person has around it. */
+export interface Furniture {
+  readonly assets: Assets;
+  readonly places: readonly Place[];
+  /** The path of the page. */
+  readonly path: string;
+  /** Where the person works: a shelter, or the store. */
+  readonly workplace: string;
+  readonly banner: Banner | undefined;
+}
+
+/** A page of a person that is signed in. `main` begins with its heading. */
+export const personPage = ({ assets, places, path, workplace, banner }: Furniture, title: string, main: Html): Html =>
+  document(
+    assets,
+    title,
+    html`<a class="skip" href="#main">Skip to the content</a>
+<div class="frame">
+<header class="masthead">${mark(assets)}<p class="place"><bdi>${workplace}</bdi></p></header>
+<nav class="places" aria-label="Places"><ul>
+${places.map(
+  (
+    place,
+  ) => html`<li><a href="${place.path}"${isWithin(path, place.path) && html` aria-current="page"`}>${icon(place.icon)}<span>${place.name}</span></a></li>
+`,
+)}</ul></nav>
+<main class="content" id="main" tabindex="-1">
+${banner && bannerOf(banner)}
+${main}
+</main>
+</div>`,
+  );
+
+/** A page of nobody: signing in, and errors. */
+export const strangerPage = (assets: Assets, title: string, main: Html): Html =>
+  document(assets, title, html`<div class="alone">${mark(assets)}<main class="card">${main}</main></div>`);
+
+/**
+ * A browser sends no cookie of the site to a page that it was led to from another one, and not to one that this page redirects to. It does
+ * to a page that this one leads to by itself.
+ */
+export const onwardPage = (assets: Assets, to: string): Html =>
+  document(
+    assets,
+    'Homeward',
+    html`<div class="alone">${mark(assets)}<main class="card"><h1>One moment</h1><p><a href="${to}">Go on to the console</a></p></main></div>`,
+    html`<meta http-equiv="refresh" content="0;url=${to}">
+`,
+  );
+
+/** Says what has happened. Read aloud at once, since it is about what was just done. */
+export const bannerOf = ({ tone, text }: Banner): Html =>
+  html`<div class="banner ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${icon(tone === 'good' ? 'check' : 'warning')}<div>${text}</div></div>`;
+
+const mark = ({ icon: drawing }: Assets) =>
+  html`<a class="mark" href="/"><img src="${drawing}" alt="" width="28" height="28"><span>Homeward</span></a>`;
+
+const document = (assets: Assets, title: string, body: Html, head: Html | false = false): Html => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title === 'Homeward' ? title : `${title} · Homeward`}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="description" content="The console of an animal adoption store.">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#fffefc">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#161311">
+<link rel="preload" href="${assets.font}" as="font" type="font/woff2" crossorigin>
+<link rel="stylesheet" href="${assets.style}">
+<link rel="icon" href="${assets.icon}" type="image/svg+xml">
+<script type="module" src="${assets.script}"></script>
+${head}</head>
+<body>
+${body}
+</body>
+</html>
+`;
+
+/** Today is at the root, so only that path itself is within it. */
+const isWithin = (path: string, place: string) => path === place || (place !== '/' && path.startsWith(`${place}/`));

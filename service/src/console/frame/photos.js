@@ -1,0 +1,210 @@
+/** Photos: each is sent by itself, one after the other, with its progress. Without this, the form sends them at once. */
+const photoBytesMax = 20_000_000;
+const triesMax = 5;
+const looksMax = 40;
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function sendPhoto(url, token, file, onProgress) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', url);
+    request.setRequestHeader('x-form-token', token);
+    request.setRequestHeader('content-type', file.type || 'application/octet-stream');
+    request.responseType = 'json';
+    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / total));
+    request.addEventListener('loadend', () => {
+      const isSent = request.status === 200;
+      const words = request.response?.message ?? 'The connection was lost. Try again where the signal is better.';
+      const isBusy = request.getResponseHeader('retry-after') !== null;
+      resolve({ isSent, words, isBusy, mayTry: isBusy || [0, 408].includes(request.status) || request.status >= 500 });
+    });
+    request.send(file);
+  });
+}
+
+const isTouched = (card) =>
+  card.contains(document.activeElement) ||
+  card.querySelector('details[open]') ||
+  [...card.querySelectorAll('input')].some((one) => one.value !== one.defaultValue);
+
+/** The cards of the page as they are now. What somebody types meanwhile stays. */
+async function refreshPhotos() {
+  const response = await fetch(location.pathname).catch(() => undefined);
+  const text = response?.ok ? await response.text() : '';
+  const fresh = new DOMParser().parseFromString(text, 'text/html').querySelector('[data-photos]');
+  if (!fresh) return;
+  const list = document.querySelector('[data-photos]');
+  if (!list) {
+    document.querySelector('.empty').replaceWith(fresh.closest('section'));
+    return gripAll();
+  }
+  list.closest('section').querySelector('h2').textContent = fresh.closest('section').querySelector('h2').textContent;
+  for (const card of [...fresh.children]) {
+    const old = document.getElementById(card.id);
+    if (!old) list.append(card);
+    else if (old.textContent === card.textContent) continue;
+    else if (isTouched(old)) {
+      old.dataset.state = card.dataset.state;
+      old.querySelector('.shown').replaceWith(card.querySelector('.shown'));
+    } else old.replaceWith(card);
+  }
+  gripAll();
+}
+
+const isProcessing = () => document.querySelector('[data-state=processing]') !== null;
+let isWatching = false;
+
+/** Looks until nothing is processed any more, less and less often. */
+async function watchPhotos() {
+  if (isWatching) return;
+  isWatching = true;
+  for (let looks = 0; looks < looksMax && isProcessing(); looks += 1) {
+    await pause(Math.min(1_500 * 1.15 ** looks, 15_000));
+    if (!document.hidden) await refreshPhotos();
+  }
+  isWatching = false;
+}
+
+const upload = document.querySelector('[data-upload]');
+if (upload) {
+  const list = upload.querySelector('[data-sent]');
+  const status = upload.querySelector('[data-status]');
+  let added = 0;
+  const queue = [];
+  let isSending = false;
+
+  const show = (file) => {
+    const item = document.createElement('li');
+    item.innerHTML =
+      '<bdi></bdi><progress max="1" value="0"></progress><p></p><div class="acts" hidden><button type="button" class="button quiet">Try again</button></div>';
+    const [name, bar, , again] = item.children;
+    name.textContent = file.name || 'A photo';
+    bar.ariaLabel = `Sending ${name.textContent}`;
+    again.querySelector('button').addEventListener('click', () => {
+      again.hidden = true;
+      queue.push({ file, item });
+      void work();
+    });
+    list.append(item);
+    return { file, item };
+  };
+
+  const sendOne = async ({ file, item }) => {
+    const [, bar, words, again] = item.children;
+    const say = (text, isWrong) => {
+      words.textContent = text;
+      words.className = isWrong ? 'wrong' : 'soft small';
+    };
+    bar.hidden = false;
+    say('', false);
+    let result = { isSent: false, words: 'It has more than 20 MB. Save it with fewer pixels, and choose that.' };
+    if (file.size <= photoBytesMax) {
+      for (let tries = 0; tries < triesMax; tries += 1) {
+        result = await sendPhoto(upload.dataset.upload, upload.dataset.token, file, (part) => (bar.value = part));
+        if (result.isSent || !result.isBusy) break;
+        await pause(1_000 + Math.random() * 1_000);
+      }
+    }
+    bar.hidden = true;
+    again.hidden = !result.mayTry;
+    say(result.words, !result.isSent);
+    if (!result.isSent) return;
+    added += 1;
+    // It is below, unless there is more to say.
+    if (result.words === 'Added') item.remove();
+  };
+
+  const work = async () => {
+    if (isSending) return;
+    isSending = true;
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      await sendOne(next);
+      const failed = list.querySelectorAll('.wrong').length;
+      status.textContent = `${added} sent${failed > 0 ? `, ${failed} not accepted` : ''}.`;
+      await refreshPhotos();
+    }
+    isSending = false;
+    void watchPhotos();
+  };
+
+  const send = (files) => {
+    const photos = [...files].filter((file) => file.type === '' || file.type.startsWith('image/'));
+    queue.push(...photos.map(show));
+    void work();
+  };
+
+  for (const part of upload.querySelectorAll('[data-scripted]')) part.hidden = false;
+  upload.querySelector('form .acts').hidden = true;
+  for (const input of upload.querySelectorAll('input[type=file]')) {
+    input.addEventListener('change', () => {
+      send(input.files);
+      input.value = '';
+    });
+  }
+  const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes('Files');
+  addEventListener('dragover', (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    document.body.classList.add('over');
+  });
+  addEventListener('dragleave', ({ relatedTarget }) => !relatedTarget && document.body.classList.remove('over'));
+  addEventListener('drop', (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    document.body.classList.remove('over');
+    send(event.dataTransfer.files);
+  });
+  addEventListener('paste', ({ clipboardData }) => send(clipboardData?.files ?? []));
+  addEventListener('beforeunload', (event) => isSending && event.preventDefault());
+}
+
+/** By a finger or a mouse, a card is drawn to its place by its corner. Buttons do the same. */
+function gripOf(card) {
+  const move = card.querySelector('[data-move]');
+  if (!move || card.querySelector('.grip')) return;
+  const list = card.parentElement;
+  const grip = document.createElement('span');
+  grip.className = 'grip';
+  grip.ariaHidden = 'true';
+  card.append(grip);
+  grip.addEventListener('pointerdown', (down) => {
+    if (down.button !== 0) return;
+    down.preventDefault();
+    const before = [...list.children];
+    // Not of the card, which leaves the page for a moment as it is moved.
+    const ending = new AbortController();
+    const { signal } = ending;
+    const end = (isDone) => {
+      ending.abort();
+      card.classList.remove('dragged');
+      document.body.classList.remove('dragging');
+      const position = [...list.children].indexOf(card);
+      if (!isDone) return list.replaceChildren(...before);
+      if (position === before.indexOf(card)) return undefined;
+      const field = Object.assign(document.createElement('input'), { type: 'hidden', name: 'position', value: position });
+      card.querySelector('[data-move]').append(field);
+      return field.form.requestSubmit();
+    };
+    const draw = ({ clientX, clientY }) => {
+      const over = document.elementFromPoint(clientX, clientY)?.closest('[data-photos] > li');
+      if (clientY < 60) scrollBy(0, -15);
+      if (clientY > innerHeight - 60) scrollBy(0, 15);
+      if (!over || over === card) return;
+      const cards = [...list.children];
+      if (cards.indexOf(over) > cards.indexOf(card)) over.after(card);
+      else over.before(card);
+    };
+    card.classList.add('dragged');
+    document.body.classList.add('dragging');
+    addEventListener('pointermove', draw, { signal });
+    addEventListener('pointerup', () => end(true), { signal });
+    addEventListener('pointercancel', () => end(false), { signal });
+  });
+}
+
+function gripAll() {
+  for (const card of document.querySelectorAll('[data-photos] > li')) gripOf(card);
+}
+
+gripAll();
+if (isProcessing()) void watchPhotos();

@@ -1,0 +1,137 @@
+import type { IncomingMessage } from 'node:http';
+import type { Transactor } from '../../platform/db/handles.ts';
+import { AppError } from '../../platform/errors.ts';
+import { lingerOnClose } from '../../platform/http/lingering.ts';
+import { photoBytesMax } from '../../store/photos/image-types.ts';
+import { storeOriginal } from '../../store/photos/originals.ts';
+import { requireHere } from '../../store/photos/photo-mark.ts';
+import { photosMax } from '../../store/photos/photo-schemas.ts';
+import type { PhotoStore } from '../../store/photos/photo-store.ts';
+import { type AddedPhoto, addPhoto, photosOff, requireWriter } from '../../store/photos/photos.ts';
+import { requireAllowance } from '../../store/photos/upload-allowance.ts';
+import { asUploadError, readInTime, receivePhoto, requirePhotoHeaders, requireRoom } from '../../store/photos/upload-listener.ts';
+import { UploadSlots } from '../../store/photos/upload-slots.ts';
+import { malformedForm, readParts, type SentFile } from '../forms/multipart.ts';
+import { fromElsewhere } from '../screens/page-error.ts';
+import { hiddenFields, isFormToken, type Visit } from '../screens/visit.ts';
+
+/** What became of a file of a form. */
+export interface SentPhoto {
+  readonly fileName: string;
+  readonly result: AddedPhoto | AppError;
+}
+
+interface Parts {
+  readonly db: Transactor;
+  /** Undefined: photos are off. */
+  readonly store: PhotoStore | undefined;
+  /** Uploads end. */
+  readonly stopping: AbortSignal;
+}
+
+/** Both file fields of the form are sent, also the one in which nothing was chosen. */
+const filesMax = photosMax + 1;
+const formBytesMax = photosMax * photoBytesMax + 100_000;
+const fileNameLengthMax = 80;
+
+/** Photos that people send: as over the API, with its slots, allowances and time. */
+export class PhotoUploads {
+  readonly #parts: Parts;
+  readonly #slots = new UploadSlots();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  get isOff(): boolean {
+    return this.#parts.store === undefined;
+  }
+
+  /** One photo, which a script sends as it is. */
+  async receiveFile(visit: Visit, petId: bigint, request: IncomingMessage): Promise<AddedPhoto> {
+    const { db, stopping } = this.#parts;
+    const { store, slot } = await this.#open(visit, petId, request, () => requirePhotoHeaders(request));
+    using _slot = slot;
+    const original = await receivePhoto(store, request, stopping);
+    return await addPhoto({ db, store }, petId, original, visit.caller);
+  }
+
+  /** The photos of a form. Its token is read before any of them. */
+  async receiveForm(visit: Visit, petId: bigint, request: IncomingMessage): Promise<readonly SentPhoto[]> {
+    const { store, slot } = await this.#open(visit, petId, request, () => requireFormHeaders(request));
+    using _slot = slot;
+    const sent: SentPhoto[] = [];
+    const isOwn = await readInTime(request, this.#parts.stopping, async (body) => {
+      let isKnown = false;
+      for await (const part of readParts(request.headers['content-type'] ?? '', body, { filesMax })) {
+        if ('value' in part) isKnown ||= part.name === hiddenFields.token && isFormToken(part.value, visit);
+        else if (!isKnown) return false;
+        else sent.push(...(await this.#add(store, visit, petId, part, sent.find(isForAll)?.result)));
+      }
+      return isKnown;
+    });
+    if (isOwn) return sent;
+    // What was not read is discarded, with the connection.
+    lingerOnClose(request);
+    throw fromElsewhere();
+  }
+
+  /** None for the field in which nothing was chosen: it is sent without a name and without a byte. */
+  async #add(
+    store: PhotoStore,
+    { caller }: Visit,
+    petId: bigint,
+    { fileName, content }: SentFile,
+    before: SentPhoto['result'] | undefined,
+  ): Promise<SentPhoto[]> {
+    const sent = (result: SentPhoto['result']) => [{ fileName: shownName(fileName), result }];
+    if (before) return fileName === '' ? [] : sent(before);
+    try {
+      const original = await storeOriginal(store, content);
+      return sent(await addPhoto({ db: this.#parts.db, store }, petId, original, caller));
+    } catch (thrown) {
+      const error = asUploadError(thrown);
+      return fileName === '' && error.code === 'unsupported_image' ? [] : sent(error);
+    }
+  }
+
+  /** Everything that can be known before a byte of the body is read. */
+  async #open(
+    visit: Visit,
+    petId: bigint,
+    request: IncomingMessage,
+    requireHeaders: () => void,
+  ): Promise<{ store: PhotoStore; slot: Disposable }> {
+    const { db, store } = this.#parts;
+    const { caller } = visit;
+    try {
+      await requireWriter(db, petId, caller);
+      if (!store) throw photosOff();
+      requireHeaders();
+      await requireAllowance(db, caller, Number(request.headers['content-length'] ?? 1));
+      await requireRoom(store);
+      await requireHere(db, store);
+      return { store, slot: this.#slots.take(caller.clientId) };
+    } catch (error) {
+      lingerOnClose(request);
+      throw error;
+    }
+  }
+}
+
+function requireFormHeaders({ headers }: IncomingMessage): void {
+  if (!/^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '') || headers['content-length'] === undefined)
+    throw malformedForm('it is of another type, or its length is not given');
+  if (Number(headers['content-length']) > formBytesMax)
+    throw new AppError('photo_too_large', `These are more than ${formBytesMax / 1e6} MB at once.`);
+}
+
+/** Why the files after it have no chance either: they are not stored. */
+const isForAll = ({ result }: SentPhoto): boolean =>
+  result instanceof AppError && result.code !== 'unsupported_image' && result.code !== 'photo_too_large';
+
+/** As a page shows it: without characters that are not seen, or that would turn what follows around. */
+function shownName(fileName: string): string {
+  const shown = [...fileName.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/gu, '')].slice(0, fileNameLengthMax).join('');
+  return shown.trim() === '' ? 'A file without a name' : shown;
+}

@@ -1,0 +1,168 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { PeopleError } from '../../partners/people/people-error.ts';
+import type { AppError } from '../../platform/errors.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { requestSubject } from '../../platform/http/addresses.ts';
+import { asAppError, noteError } from '../../platform/http/error-handler.ts';
+import { type FormRunner, formIdOf } from '../forms/form-runner.ts';
+import { readForm } from '../forms/form-values.ts';
+import { type Banner, onwardPage } from '../frame/layout.ts';
+import { isFromOtherSite, isFromOwnPage, ownPath } from '../sessions/own-site.ts';
+import type { Visitor } from '../sessions/visitors.ts';
+import { mayUse, type Needs } from './access.ts';
+import { sendErrorPage } from './error-page.ts';
+import { type Frame, pathOf, send } from './frame.ts';
+import { FormError, fromElsewhere, notAllowed, notFound, PageError } from './page-error.ts';
+import type { FormRoute, OtherRoute, PageRoute, Screens } from './screens.ts';
+import { sendScriptError } from './script-errors.ts';
+import { hiddenFields, isFormToken, Visit } from './visit.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is signed in; null: nobody. */
+    visitor: Visitor | null;
+  }
+}
+
+/** More than any form has. */
+const formBytesMax = 262_144;
+
+/** Mounts everything that only people see who are signed in. Before the body of a request is read, it is known who sends it, and whether they may. */
+export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Frame, runner: FormRunner): void {
+  const { clock, consoleUrl } = frame.parts;
+
+  const enter = (needs: Needs) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const visitor = request.visitor;
+    if (!visitor) return sendStranger(request, reply, frame);
+    if (request.method === 'POST' && !isFromOwnPage(request, consoleUrl)) throw fromElsewhere();
+    if (!mayUse(visitor.caller, needs)) throw notAllowed();
+    return undefined;
+  };
+
+  const visitorOf = ({ visitor }: FastifyRequest): Visitor => {
+    if (!visitor) throw new Error('nobody is signed in');
+    return visitor;
+  };
+
+  const showPage = async (route: PageRoute, request: FastifyRequest, reply: FastifyReply) => {
+    const visitor = visitorOf(request);
+    if (route.isFresh && !visitor.session.isFresh) return frame.redirect(reply, againPath(request.url));
+    const visit = new Visit(visitor, request, clock.now());
+    return frame.sendPage(request, reply, visitor, await route.show(visit), route.path);
+  };
+
+  const submit = async (route: FormRoute, request: FastifyRequest, reply: FastifyReply) => {
+    const visitor = visitorOf(request);
+    const { body } = request;
+    if (!(body instanceof URLSearchParams)) throw new PageError(415, "This can't be done", 'This form is sent as a form of a page.');
+    const path = route.previewOf === undefined ? (request.url.split('?', 1)[0] ?? '') : pathOf(route.previewOf, request);
+    const reject = (status: number, banner: Banner, errors: ReadonlyMap<string, string> = new Map()) =>
+      frame.showAgain(route.page, request, reply.status(status), { path, values: body, errors }, banner);
+    if (!isFormToken(body.get(hiddenFields.token), visitor)) {
+      return reject(403, {
+        tone: 'warn',
+        text: 'You have signed in again since this page was opened. Look at it once more, and send it again.',
+      });
+    }
+    if (route.isFresh && !visitor.session.isFresh) {
+      const link = againPath(pathOf(route.page.path, request));
+      return reject(403, {
+        tone: 'warn',
+        text: html`For this you need to have signed in within the last 10 minutes. <a href="${link}">Sign in again</a>`,
+      });
+    }
+    const read = readForm(route.fields, body);
+    if ('errors' in read) {
+      const count = read.errors.size;
+      return reject(422, { tone: 'bad', text: `${count === 1 ? 'One field needs' : `${count} fields need`} another look.` }, read.errors);
+    }
+    if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors: new Map() });
+    const visit = new Visit(visitor, { url: pathOf(route.page.path, request), params: request.params }, clock.now());
+    const form = { personId: visitor.person.id, formId: formIdOf(body.get(hiddenFields.id)), path, body };
+    const carried = runner.run(form, visitor.caller.clientId, async (tx, joined) => {
+      const version = body.get(hiddenFields.version) ?? undefined;
+      return route.act({ visit, values: read.values, version, tx, joined, sent: body });
+    });
+    const show = ({ location, message, once }: Awaited<typeof carried>) => frame.redirect(reply, location, message, once);
+    return carried.then(show, async (thrown: unknown) => {
+      if (thrown instanceof FormError) {
+        return reject(422, { tone: 'bad', text: thrown.message }, thrown.fields);
+      }
+      if (thrown instanceof PeopleError) return reject(statuses[thrown.problem] ?? 409, { tone: 'bad', text: thrown.message });
+      const error = thrown instanceof PageError ? undefined : asAppError(thrown);
+      if (!error || error.status >= 500 || error.status === 404) throw thrown;
+      noteError(error, request);
+      return reject(error.status, { tone: 'bad', text: await explain(error, route, visit) });
+    });
+  };
+
+  const handleOther = async (route: OtherRoute, request: FastifyRequest, reply: FastifyReply) => {
+    try {
+      const visitor = visitorOf(request);
+      if (route.method === 'POST' && !route.checksToken && !isFormToken(tokenOf(request), visitor)) throw fromElsewhere();
+      if (route.isFresh && !visitor.session.isFresh)
+        throw new PageError(403, 'Sign in again', 'For this you need to have signed in within the last 10 minutes. Sign in again.');
+      return await route.handle(new Visit(visitor, request, clock.now()), request, reply);
+    } catch (thrown) {
+      if (!route.isScript) throw thrown;
+      return sendScriptError(thrown, request, reply);
+    }
+  };
+
+  for (const route of screens.pages)
+    pages.get(route.path, { onRequest: enter(route.needs) }, (request, reply) => showPage(route, request, reply));
+  const shown = new Set(screens.pages.map(({ path }) => path));
+  for (const route of screens.forms) {
+    const options = { onRequest: enter(route.needs), bodyLimit: formBytesMax };
+    pages.post(route.path, options, (request, reply) => submit(route, request, reply));
+    // Of a form that was sent and not accepted, a browser may open the path again.
+    if (shown.has(route.path)) continue;
+    shown.add(route.path);
+    pages.get(route.path, { onRequest: enter(route.needs) }, (request, reply) => frame.redirect(reply, pathOf(route.page.path, request)));
+  }
+  for (const route of screens.others) {
+    const options = { onRequest: enter(route.needs), bodyLimit: formBytesMax };
+    pages.route({ method: route.method, url: route.path, ...options, handler: (request, reply) => handleOther(route, request, reply) });
+  }
+  pages.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) =>
+    request.visitor ? sendErrorPage(frame, notFound(), request, reply) : sendStranger(request, reply, frame),
+  );
+}
+
+/** For who is not signed in, and asks for what only people see who are. */
+async function sendStranger(request: FastifyRequest, reply: FastifyReply, frame: Frame): Promise<FastifyReply> {
+  const { admit, assets, consoleUrl, visitors } = frame.parts;
+  const seconds = await admit(requestSubject(request));
+  if (seconds > 0) throw tooMany(reply, seconds);
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw signedOut();
+  // A browser may have a session, and not send it on the way from another site.
+  if (!visitors.hasCookie(request) && isFromOtherSite(request)) return send(reply, onwardPage(assets, ownPath(request.url, consoleUrl)));
+  return frame.redirect(reply, request.url === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(request.url)}`);
+}
+
+export function tooMany(reply: FastifyReply, seconds: number): PageError {
+  reply.header('retry-after', seconds);
+  return new PageError(429, 'Too many requests', `Wait ${seconds} s and try again.`);
+}
+
+const signedOut = (): PageError =>
+  new PageError(
+    401,
+    'You are signed out',
+    'Nothing was changed. Sign in in another tab, then come back to this one and reload it. Your browser asks whether to send the form again: it then shows what you typed.',
+  );
+
+const againPath = (to: string): string => `/sign-in/again?to=${encodeURIComponent(to)}`;
+
+const statuses: Partial<Record<PeopleError['problem'], number>> = { not_allowed: 403, not_found: 404, invalid: 422 };
+
+async function explain(error: AppError, { explainConflict, explain: say }: FormRoute, visit: Visit): Promise<Html | string> {
+  if (error.code !== 'precondition_failed') return (await say?.(error, visit)) ?? error.message;
+  const what = await explainConflict?.(visit);
+  return `${what ?? 'Somebody else has changed this meanwhile.'} What you typed is still here: compare, and send it again.`;
+}
+
+function tokenOf({ headers, url }: FastifyRequest): string | null {
+  const header = headers['x-form-token'];
+  return typeof header === 'string' ? header : new URLSearchParams(url.split('?', 2)[1]).get(hiddenFields.token);
+}

@@ -1,0 +1,34 @@
+/** What a page says in place of what was asked for. */
+export class PageError extends Error {
+  readonly status: number;
+  readonly title: string;
+
+  constructor(status: number, title: string, text: string) {
+    super(text);
+    this.status = status;
+    this.title = title;
+  }
+}
+
+export const notFound = (text = 'It may have been removed, or the address has a typing error.'): PageError =>
+  new PageError(404, 'There is nothing here', text);
+
+export const notAllowed = (text = 'Your role does not include this. An admin can change it.'): PageError =>
+  new PageError(403, 'This is not yours to do', text);
+
+export const fromElsewhere = (): PageError =>
+  new PageError(
+    403,
+    'This came from elsewhere',
+    'The console carries out only what was sent from its own pages. Nothing was changed. Open the page again.',
+  );
+
+/** Why a form could not be carried out. What is wrong with a field is shown beside it. */
+export class FormError extends Error {
+  readonly fields: ReadonlyMap<string, string>;
+
+  constructor(message: string, fields: string | ReadonlyMap<string, string> = new Map()) {
+    super(message);
+    this.fields = typeof fields === 'string' ? new Map([[fields, message]]) : fields;
+  }
+}

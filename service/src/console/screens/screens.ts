@@ -1,0 +1,104 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TObject } from 'typebox';
+import type { AppError } from '../../platform/errors.ts';
+import type { Html } from '../../platform/html.ts';
+import type { CatalogueTransaction } from '../../store/list-cache/catalogue.ts';
+import type { JoinedTransaction } from '../forms/form-runner.ts';
+import type { IconName } from '../frame/icons.ts';
+import type { Needs } from './access.ts';
+import type { FormOf, Visit } from './visit.ts';
+
+export interface Page {
+  /** Of the window. The page has its own heading. */
+  readonly title: string;
+  readonly main: Html;
+}
+
+export interface PageRoute {
+  readonly path: string;
+  readonly needs: Needs;
+  /** Where the page is in the navigation, from the left. Undefined: it is not there. */
+  readonly place?: { readonly name: string; readonly icon: IconName; readonly order: number };
+  /** Needs a sign-in within the last ten minutes: who is signed in for longer does so again first. */
+  readonly isFresh?: true;
+  readonly show: (visit: Visit) => Promise<Page> | Page;
+}
+
+/** What a form leads to. */
+export interface Outcome {
+  /** The path of the page that is shown next. */
+  readonly to: string;
+  /** What that page says: what was done, in the past tense. It is stored for a repeat of the form, so it names no adopter. */
+  readonly done?: string;
+  /** A secret, such as a link: that page shows it, and nothing stores it, so that a repeat of the form does not. */
+  readonly once?: string;
+}
+
+export interface Submission<Values> {
+  readonly visit: Visit;
+  readonly values: Values;
+  /** Of what is changed, as the page showed it. */
+  readonly version: string | undefined;
+  /** In which the form is carried out once. Everything that it does belongs in it. */
+  readonly tx: CatalogueTransaction;
+  /** The same for operations that would open a transaction: they join this one. */
+  readonly joined: JoinedTransaction;
+  /** As it was sent: for fields that no schema knows, such as a shelter's questions. */
+  readonly sent: URLSearchParams;
+}
+
+export interface FormRoute<Schema extends TObject = TObject> extends FormOf {
+  readonly path: string;
+  /** The page that it is on, which shows it again if it can't be carried out. Its ids are in the path of the form, too. */
+  readonly page: PageRoute;
+  readonly needs: Needs;
+  readonly isFresh?: true;
+  readonly fields: Schema;
+  readonly act: (submission: Submission<Static<Schema>>) => Promise<Outcome>;
+  /** What somebody else has done meanwhile, if the version is no longer that of the page: in words. */
+  readonly explainConflict?: (visit: Visit) => Promise<string>;
+  /** What an error of an operation means to the person. Undefined: what the operation says is said. */
+  readonly explain?: (error: AppError, visit: Visit) => Promise<Html | string | undefined>;
+  /** The path of the form whose page is shown again with what was sent, such as a mail before it goes. Nothing is carried out. */
+  readonly previewOf?: string;
+}
+
+/** For what is no form, such as an upload: the session, the right, where it comes from and its token are checked. */
+export interface OtherRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly needs: Needs;
+  readonly isFresh?: true;
+  /** Called by a script of a page: errors are JSON. */
+  readonly isScript?: true;
+  /** The token is in the body, which the handler reads while it arrives: it checks it before anything else. */
+  readonly checksToken?: true;
+  readonly handle: (visit: Visit, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+}
+
+/** All that the console shows and does, as a list: the server mounts it, the navigation is made of it, and tests walk through it. */
+export class Screens {
+  readonly pages: PageRoute[] = [];
+  readonly forms: FormRoute[] = [];
+  readonly others: OtherRoute[] = [];
+
+  page(route: PageRoute): PageRoute {
+    this.pages.push(route);
+    return route;
+  }
+
+  form<Schema extends TObject>(route: FormRoute<Schema>): FormRoute<Schema> {
+    this.forms.push(route as unknown as FormRoute);
+    return route;
+  }
+
+  /** Sends what is typed into a form to look at it. The page finds it where it finds a form that was not accepted. */
+  preview<Schema extends TObject>(of: FormRoute<Schema>, path: string): FormRoute<Schema> {
+    return this.form({ ...of, path, previewOf: of.path });
+  }
+
+  other(route: OtherRoute): OtherRoute {
+    this.others.push(route);
+    return route;
+  }
+}

@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, type PersonCaller } from '../../partners/people/caller.ts';
+import type { Person } from '../../partners/people/people.ts';
+import { findSession, openSession, type Session, type SignInMethod, sessionDays } from '../../partners/people/sessions.ts';
+import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import type { Cookies } from './cookies.ts';
+import type { Seals } from './seals.ts';
+import { type Workplace, Workplaces } from './workplaces.ts';
+
+/** Who looks at a page. */
+export interface Visitor {
+  readonly session: Session;
+  readonly person: Person;
+  /** For operations: they know people as they know keys. */
+  readonly caller: PersonCaller;
+  readonly workplace: Workplace;
+  /** Of the forms of this session. */
+  readonly formToken: string;
+}
+
+interface Parts {
+  readonly db: Transactor;
+  readonly seals: Seals;
+  readonly cookies: Cookies;
+}
+
+const cookie = 'session';
+
+/** Who is signed in, by the cookie of a session. */
+export class Visitors {
+  readonly #parts: Parts;
+  readonly #workplaces: Workplaces;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#workplaces = new Workplaces(parts.db);
+  }
+
+  /** One query. None for a cookie that the console has not sealed. */
+  async find(request: FastifyRequest): Promise<Visitor | undefined> {
+    const { db, seals } = this.#parts;
+    const token = this.#tokenOf(request);
+    const signedIn = token === undefined ? undefined : await findSession(db, token);
+    if (token === undefined || !signedIn) return undefined;
+    const { session, person } = signedIn;
+    const workplace = await this.#workplaces.get(person.shelterId);
+    return { session, person, caller: callerOf(signedIn, request.ip), workplace, formToken: seals.formToken(token) };
+  }
+
+  hasCookie(request: FastifyRequest): boolean {
+    return this.#parts.cookies.read(request, cookie) !== undefined;
+  }
+
+  /**
+   * Opens a session for the browser, with a token of its own. The one that the browser had until then ends: `given`, where the browser could
+   * not send its cookie. Returns what `start` needs.
+   */
+  async open(
+    tx: Transaction,
+    request: FastifyRequest,
+    personId: bigint,
+    method: SignInMethod,
+    given?: Pick<Session, 'id' | 'personId'>,
+  ): Promise<string> {
+    const before = this.#tokenOf(request);
+    const replaces = given ?? (before === undefined ? undefined : (await findSession(tx, before))?.session);
+    return (await openSession(tx, personId, { from: request.ip, method, replaces })).token;
+  }
+
+  /** Gives the browser its session, once the transaction that has opened it is committed. */
+  start(reply: FastifyReply, token: string): void {
+    const { cookies, seals } = this.#parts;
+    cookies.write(reply, cookie, seals.seal('session', token), { seconds: sessionDays * 86_400 });
+  }
+
+  forget(reply: FastifyReply): void {
+    this.#parts.cookies.forget(reply, cookie);
+  }
+
+  #tokenOf(request: FastifyRequest): string | undefined {
+    const { seals, cookies } = this.#parts;
+    return seals.open('session', cookies.read(request, cookie));
+  }
+}

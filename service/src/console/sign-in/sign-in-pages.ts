@@ -1,0 +1,85 @@
+import { type Html, html } from '../../platform/html.ts';
+import { icon } from '../frame/icons.ts';
+import { bannerOf } from '../frame/layout.ts';
+import type { Page } from '../screens/screens.ts';
+
+/** The ways in that this store offers. */
+export interface Ways {
+  /** Mail is on: a person may ask for a link. */
+  readonly mails: boolean;
+  readonly provider: boolean;
+}
+
+interface Asked {
+  /** Where the person wanted to go. */
+  readonly to: string;
+  /** The person that must sign in again; undefined: anyone. */
+  readonly again?: { readonly name: string; readonly email: string };
+}
+
+export const signInPage = ({ mails, provider }: Ways, { to, again }: Asked): Page => {
+  const title = again ? 'Sign in again' : 'Sign in';
+  const query = `?to=${encodeURIComponent(to)}`;
+  return {
+    title,
+    main: html`<h1>${title}</h1>
+${again && html`<p>To manage people, show that it is still you, <strong><bdi>${again.name}</bdi></strong>.</p>`}
+<div class="stack" data-passkey="get" data-url="/sign-in/passkey" data-to="${to}" hidden>
+<button class="button wide" type="button">${icon('key')}Use a passkey</button>
+<p class="wrong" role="alert" hidden></p>
+</div>
+<noscript><p class="soft small">Passkeys need JavaScript.</p></noscript>
+${provider && html`<a class="button quiet wide" href="/sign-in/provider${query}">${icon('person')}Use your organisation’s account</a>`}
+${mails && (again ? mailAgain(again.email) : mailForm())}
+${!mails && !provider && html`<p class="soft small">No passkey yet? Ask an admin for an invitation, or your operator for a link.</p>`}
+${again && html`<p><a href="/">Not now</a></p>`}`,
+  };
+};
+
+const mailForm = (): Html => html`<p class="or">or</p>
+<form method="post" action="/sign-in/mail">
+<div class="field"><label for="email">Your e-mail address</label><input id="email" name="email" type="email" autocomplete="email" maxlength="254" required></div>
+<button class="button quiet">${icon('mail')}Mail me a link</button>
+</form>`;
+
+const mailAgain = (email: string): Html => html`<p class="or">or</p>
+<form method="post" action="/sign-in/mail"><input type="hidden" name="email" value="${email}"><button class="button quiet wide">${icon('mail')}Mail me a link</button></form>`;
+
+/** The same for every address, whether anybody has it or not. */
+export const mailedPage: Page = {
+  title: 'Look into your mail',
+  main: html`<h1>Look into your mail</h1>
+<p>If this address belongs to somebody who works here, a link is on its way to it. It works for 10 minutes, once.</p>
+<p class="soft small">Nothing there after a few minutes? Look into the folder for junk. You can ask for 3 links a day.</p>
+<p><a href="/sign-in">Back</a></p>`,
+};
+
+/** A link of its own signs nobody in: programs that check mail open it, too. */
+export const linkPage = (path: string, name: string): Page => ({
+  title: 'Sign in',
+  main: html`<h1>Hello, <bdi>${name}</bdi></h1>
+<p>This signs you in on this device. The link works once.</p>
+<form method="post" action="${path}"><button class="button wide">Sign in</button></form>`,
+});
+
+export const invitationPage = (path: string, name: string, workplace: string): Page => ({
+  title: 'Welcome',
+  main: html`<h1>Welcome, <bdi>${name}</bdi></h1>
+<p>You are invited to work with <strong><bdi>${workplace}</bdi></strong> here: its animals, and those who want to adopt them.</p>
+<form method="post" action="${path}"><button class="button wide">Accept and sign in</button></form>
+<p class="soft small">There is no password to make up. Next you can add a passkey, so that this device signs you in.</p>`,
+});
+
+export const endedLinkPage = (text: string): Page => ({
+  title: 'This link has ended',
+  main: html`<h1>This link has ended</h1>
+<p>${text}</p>
+<p><a class="button quiet" href="/sign-in">Sign in</a></p>`,
+});
+
+export const rejectedPage = (text: string): Page => ({
+  title: 'You are not signed in',
+  main: html`<h1>You are not signed in</h1>
+${bannerOf({ tone: 'bad', text })}
+<p><a class="button quiet" href="/sign-in">Try again</a></p>`,
+});

@@ -1,0 +1,167 @@
+import { scopesThat } from '../../domain/scopes.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { listUntold, listWaiting, type WaitingApplication } from '../../store/applications/staff-applications.ts';
+import { type ListedOrder, listOldPromises, listUnapproved } from '../../store/orders/staff-orders.ts';
+import { listEndingHolds } from '../../store/pets/holds.ts';
+import { photoFailures } from '../../store/photos/photo-failures.ts';
+import { listFailedPhotos } from '../../store/photos/photos.ts';
+import { type AdoptionParts, timesAt } from '../adoptions/adoption-parts.ts';
+import { adopterName, holdWords, name } from '../adoptions/adoption-words.ts';
+import { emptyState } from '../frame/empty-state.ts';
+import type { Needs } from '../screens/access.ts';
+import type { Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
+
+/** One thing that needs somebody. */
+interface Item {
+  readonly what: Html;
+  readonly since: Html;
+  readonly href: string;
+  /** A verb: what to do next. */
+  readonly act: string;
+}
+
+interface Kind {
+  readonly title: string;
+  readonly needs: Needs;
+  /** One more than is counted. */
+  readonly find: (visit: Visit, limit: number) => Promise<readonly Item[]>;
+  /** Where the others are. Undefined: there is no list of them. */
+  readonly all?: string;
+}
+
+const shownMax = 5;
+const countedMax = 100;
+const reviewingDays = 7;
+const promisedDays = 14;
+const mailDays = 14;
+
+/** What needs a person: each kind the oldest first. */
+export function addToday(screens: Screens, parts: AdoptionParts): void {
+  const kinds = kindsOf(parts);
+  screens.page({
+    path: '/',
+    needs: 'a person',
+    place: { name: 'Today', icon: 'today', order: 1 },
+    show: async (visit) => {
+      const sections: Html[] = [];
+      // One after the other: a page takes no more than one connection.
+      for (const kind of kinds) {
+        const items = visit.may(kind.needs) ? await kind.find(visit, countedMax + 1) : [];
+        if (items.length > 0) sections.push(section(kind, items));
+      }
+      return {
+        title: 'Today',
+        main: html`<h1>Today</h1>
+${
+  sections.length > 0
+    ? sections
+    : emptyState(
+        'check',
+        'Nothing needs you.',
+        `All is done for now, ${firstName(visit.person.name)}. What needs somebody appears here, the oldest first.`,
+      )
+}`,
+      };
+    },
+  });
+}
+
+function kindsOf(parts: AdoptionParts): readonly Kind[] {
+  const { db } = parts;
+  const decides = scopesThat('manageOrders');
+  const shelterOf = ({ caller }: Visit) => caller.shelterId;
+  const waiting = (days: number, status: 'submitted' | 'reviewing') => async (visit: Visit, limit: number) =>
+    (await listWaiting(db, visit.caller, { status, days, limit })).map((row) => ({
+      ...application(row),
+      since: visit.times.ago(row.since),
+      act: status === 'submitted' ? 'Review' : 'Decide',
+    }));
+  return [
+    {
+      title: 'Orders that wait for you',
+      needs: decides,
+      all: '/orders',
+      find: async (visit, limit) =>
+        (await listUnapproved(db, visit.caller, limit)).map((order) => ({
+          ...promise(order),
+          since: html`expires ${timesAt(parts, order).ago(order.expiresAt)}`,
+          act: 'Approve or decline',
+        })),
+    },
+    { title: 'New applications', needs: decides, all: '/applications', find: waiting(0, 'submitted') },
+    {
+      title: `In review for more than ${reviewingDays} days`,
+      needs: decides,
+      all: '/applications',
+      find: waiting(reviewingDays, 'reviewing'),
+    },
+    {
+      title: 'Adopters whom no mail reaches',
+      needs: decides,
+      find: async (visit, limit) =>
+        (await listUntold(db, visit.caller, { days: mailDays, limit })).map((row) => ({
+          ...application(row),
+          since: visit.times.ago(row.since),
+          act: 'Call them',
+        })),
+    },
+    {
+      title: `Promised for more than ${promisedDays} days`,
+      needs: decides,
+      all: '/orders',
+      find: async (visit, limit) =>
+        (await listOldPromises(db, visit.caller, { days: promisedDays, limit })).map((order) => ({
+          ...promise(order),
+          since: visit.times.ago(order.updatedAt),
+          act: 'Hand over or cancel',
+        })),
+    },
+    {
+      title: 'Holds that end today',
+      needs: scopesThat('changePets'),
+      find: async (visit, limit) =>
+        (await listEndingHolds(db, shelterOf(visit), { zone: visit.workplace.zone, limit })).map(({ petId, pet, reason, until }) => ({
+          what: html`${name(pet)} ${holdWords[reason]}`,
+          since: html`until ${visit.times.at(until)}`,
+          href: `/animals/${petId}`,
+          act: 'Look',
+        })),
+    },
+    {
+      title: 'Photos that failed',
+      needs: [...scopesThat('describePets', 'any shelter'), ...scopesThat('describePets', 'own shelter')],
+      find: async (visit, limit) =>
+        (await listFailedPhotos(db, shelterOf(visit), limit)).map(({ petId, pet, failure, since }) => ({
+          what: html`${name(pet)}<br><span class="soft small">${photoFailures[failure]}</span>`,
+          since: visit.times.ago(since),
+          href: `/animals/${petId}/photos`,
+          act: 'Send again',
+        })),
+    },
+  ];
+}
+
+const application = ({ id, pet, adopter }: WaitingApplication) => ({
+  what: html`${adopter === null ? 'An erased adopter' : name(adopter)} for ${name(pet)}`,
+  href: `/applications/${id}`,
+});
+
+const promise = (order: ListedOrder) => ({
+  what: html`${name(order.pet)} for ${adopterName(order)}`,
+  href: `/orders/${order.id}`,
+});
+
+function section({ title, all }: Kind, items: readonly Item[]): Html {
+  const more = items.length - shownMax;
+  const count = items.length > countedMax ? `${countedMax}+` : String(items.length);
+  const others = items.length > countedMax ? `More than ${countedMax - shownMax} more` : `${more} more`;
+  return html`<section><div class="head"><h2>${title} <span class="soft number">${count}</span></h2></div>
+<ul class="queue">${items.slice(0, shownMax).map(
+    ({ what, since, href, act }) => html`
+<li><a href="${href}" data-row>${what}</a><span class="soft small">${since}</span><a class="button quiet" href="${href}" tabindex="-1" aria-hidden="true">${act}</a></li>`,
+  )}
+${more > 0 && html`<li>${all === undefined ? html`<span class="soft">${others}: they move up as you go on.</span>` : html`<a href="${all}">${others}</a>`}</li>`}</ul></section>`;
+}
+
+const firstName = (full: string): string => full.split(/\s/, 1)[0] ?? full;

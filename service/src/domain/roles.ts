@@ -1,0 +1,72 @@
+import type { KeyRights } from './key-rights.ts';
+import type { Scope } from './scopes.ts';
+
+/** What people do that no scope of a key permits. Within their shelter; people of the store: everywhere. */
+const acts = {
+  'people:manage': 'Invite people, change their roles, and remove them.',
+  'keys:manage': 'Create, rotate and revoke keys.',
+  'plans:manage': 'Change the plans of clients, and suspend them.',
+  'audit:read': 'Read who has done what.',
+} as const;
+
+export type StaffAct = keyof typeof acts;
+
+interface RoleRow {
+  /** For the documents and the command line. */
+  readonly meaning: string;
+  /** What it may do in a shelter. */
+  readonly shelter: RoleRights;
+  /** What it may do for the whole store. Null: nobody of the store has the role. */
+  readonly store: RoleRights | null;
+}
+
+interface RoleRights {
+  /** As of a key: operations know no other rules. */
+  readonly scopes: readonly Scope[];
+  readonly acts: readonly StaffAct[];
+}
+
+const volunteerScopes = ['pets:read', 'pets:write'] as const;
+const adoptionScopes = [...volunteerScopes, 'orders:read', 'orders:write', 'applications:write'] as const;
+const shelterScopes = [...adoptionScopes, 'shelter:manage'] as const;
+const storeScopes = [...adoptionScopes, 'store:manage'] as const;
+
+/** The roles of people: what each permits, in a shelter and for the whole store. The console and its navigation use this table. */
+const table = {
+  volunteer: {
+    meaning: 'Adds animals of the shelter, describes them and sends their photos.',
+    shelter: { scopes: volunteerScopes, acts: [] },
+    store: null,
+  },
+  staff: {
+    meaning: 'Also changes animals, and decides on applications and orders.',
+    shelter: { scopes: shelterScopes, acts: [] },
+    store: { scopes: storeScopes, acts: [] },
+  },
+  admin: {
+    meaning: 'Also manages people and keys, and reads the audit; for the whole store also plans.',
+    shelter: { scopes: shelterScopes, acts: ['people:manage', 'keys:manage', 'audit:read'] },
+    store: { scopes: storeScopes, acts: ['people:manage', 'keys:manage', 'plans:manage', 'audit:read'] },
+  },
+} as const satisfies Record<string, RoleRow>;
+
+export type Role = keyof typeof table;
+export const roleTable: Readonly<Record<Role, RoleRow>> = table;
+export const roles = Object.keys(table) as Role[];
+
+export const isStaffAct = (text: string): text is StaffAct => Object.hasOwn(acts, text);
+
+/** What a person may do, and where. */
+export interface PersonRights extends KeyRights {
+  readonly acts: readonly StaffAct[];
+}
+
+/** Undefined: there is no such role there. */
+export function rightsOf(role: Role, shelterId: bigint | null): PersonRights | undefined {
+  const rights = shelterId === null ? roleTable[role].store : roleTable[role].shelter;
+  return rights ? { shelterId, ...rights } : undefined;
+}
+
+/** Whether the person may do so in this shelter; null: for the whole store. */
+export const mayDo = (rights: Pick<PersonRights, 'shelterId' | 'acts'>, act: StaffAct, shelterId: bigint | null): boolean =>
+  rights.acts.includes(act) && (rights.shelterId === null || rights.shelterId === shelterId);

@@ -1,0 +1,312 @@
+import { breedSpellings, colorSpellings, type Spellings } from './label-spellings.ts';
+import type { PetStatus } from './pet-statuses.ts';
+import type { AgeBand, Companion, coats, knownSexes, sizes } from './profile-values.ts';
+
+/** What a phrase of a search means, as filters. Empty: nothing that is searched for. */
+export interface Meaning {
+  /** The kind of animal: the filter is the category of the store that is named for it. */
+  readonly species?: string;
+  readonly status?: PetStatus;
+  readonly breed?: string;
+  readonly color?: readonly string[];
+  readonly age?: AgeBand;
+  readonly sex?: (typeof knownSexes)[number];
+  readonly size?: (typeof sizes)[number];
+  readonly coat?: (typeof coats)[number];
+  readonly goodWith?: readonly Companion[];
+}
+
+/** A column for each language. As `folded` writes them, and in the singular: a plural with -s, -es or -ies is the same. */
+interface Phrases {
+  readonly means: Meaning;
+  readonly en: readonly string[];
+}
+
+const animal = (species: string, en: readonly string[], more: Omit<Meaning, 'species'> = {}): Phrases => ({
+  means: { species, ...more },
+  en,
+});
+
+const named = (spellings: Spellings, meaningOf: (name: string) => Meaning): Phrases[] =>
+  Object.entries(spellings).map(([name, others]) => ({ means: meaningOf(name), en: [name, ...others] }));
+
+/** The phrases that are filters. Of two that begin at the same word the longer one counts: golden is a color, golden retriever is not. */
+export const searchPhrases: readonly Phrases[] = [
+  animal('dog', ['dog', 'doggy', 'doggie', 'doggo', 'canine', 'pooch', 'mutt', 'pupper']),
+  animal('dog', ['puppy', 'pup', 'puppy dog', 'pup dog'], { age: 'baby' }),
+  animal('dog', ['family dog'], { goodWith: ['children'] }),
+  animal('dog', ['lapdog', 'lap dog', 'toy dog', 'teacup dog'], { size: 'small' }),
+  animal('cat', ['cat', 'kitty', 'kitty cat', 'feline', 'pussycat', 'moggy', 'moggie']),
+  animal('cat', ['kitten', 'kitten cat'], { age: 'baby' }),
+  animal('cat', ['family cat'], { goodWith: ['children'] }),
+  animal('cat', ['tomcat', 'tom cat'], { sex: 'male' }),
+  animal('rabbit', ['rabbit', 'bunny', 'bunny rabbit', 'house rabbit']),
+  animal('guinea pig', ['guinea pig', 'guineapig', 'cavy', 'guinea']),
+  animal('hamster', ['hamster']),
+  animal('gerbil', ['gerbil']),
+  animal('rat', ['rat']),
+  animal('mouse', ['mouse', 'mice']),
+  animal('ferret', ['ferret']),
+  animal('chinchilla', ['chinchilla']),
+  animal('degu', ['degu']),
+  animal('hedgehog', ['hedgehog']),
+  animal('bird', ['bird', 'birdie']),
+  animal('parrot', ['parrot']),
+  animal('tortoise', ['tortoise']),
+  animal('turtle', ['turtle', 'terrapin']),
+  animal('reptile', ['reptile']),
+  animal('snake', ['snake']),
+  animal('lizard', ['lizard']),
+  animal('fish', ['fish']),
+  animal('horse', ['horse']),
+  animal('horse', ['foal'], { age: 'baby' }),
+  animal('horse', ['mare', 'filly'], { sex: 'female' }),
+  animal('horse', ['stallion', 'gelding', 'colt'], { sex: 'male' }),
+  animal('pony', ['pony']),
+  animal('donkey', ['donkey']),
+  animal('goat', ['goat']),
+  animal('sheep', ['sheep', 'ewe']),
+  animal('sheep', ['lamb'], { age: 'baby' }),
+  animal('pig', ['pig', 'hog']),
+  animal('pig', ['piglet'], { age: 'baby' }),
+  animal('cow', ['cow', 'cattle']),
+  animal('alpaca', ['alpaca']),
+  animal('chicken', ['chicken']),
+  animal('chicken', ['chick'], { age: 'baby' }),
+  animal('chicken', ['hen'], { sex: 'female' }),
+  animal('chicken', ['rooster', 'cockerel'], { sex: 'male' }),
+  animal('duck', ['duck']),
+  animal('goose', ['goose', 'geese']),
+
+  { means: { status: 'available' }, en: ['available', 'available now'] },
+
+  { means: { age: 'baby' }, en: ['baby', 'newborn', 'new born', 'infant', 'very young', 'under one year', 'less than a year old'] },
+  { means: { age: 'young' }, en: ['young', 'younger', 'junior', 'adolescent', 'teenage', 'teenager', 'juvenile', 'youngster'] },
+  { means: { age: 'adult' }, en: ['adult', 'fully grown', 'full grown', 'grown up', 'middle aged', 'mature'] },
+  {
+    means: { age: 'senior' },
+    en: ['senior', 'elderly', 'old', 'older', 'oldie', 'golden oldie', 'geriatric', 'veteran', 'pensioner', 'old age', 'very old'],
+  },
+
+  { means: { sex: 'male' }, en: ['male', 'boy'] },
+  { means: { sex: 'female' }, en: ['female', 'girl'] },
+
+  {
+    means: { size: 'small' },
+    en: ['small', 'little', 'tiny', 'very small', 'small sized', 'small size', 'smaller', 'small breed', 'toy breed', 'pocket sized'],
+  },
+  {
+    means: { size: 'medium' },
+    en: ['medium', 'medium sized', 'medium size', 'mid sized', 'mid size', 'midsize', 'midsized', 'average sized', 'medium breed'],
+  },
+  { means: { size: 'large' }, en: ['large', 'big', 'large sized', 'large size', 'larger', 'bigger', 'large breed', 'big breed'] },
+  {
+    means: { size: 'extra_large' },
+    en: ['extra large', 'extra big', 'xl', 'giant', 'huge', 'enormous', 'very large', 'very big', 'giant breed', 'giant sized'],
+  },
+
+  { means: { coat: 'hairless' }, en: ['hairless', 'bald', 'without hair', 'no hair'] },
+  { means: { coat: 'short' }, en: coatPhrases('short', 'smooth') },
+  { means: { coat: 'medium' }, en: coatPhrases('medium', 'medium length', 'mid length', 'semi long') },
+  { means: { coat: 'long' }, en: coatPhrases('long') },
+  { means: { coat: 'wire' }, en: [...coatPhrases('wire', 'wiry', 'rough'), 'wiry'] },
+  { means: { coat: 'curly' }, en: [...coatPhrases('curly'), 'curly'] },
+
+  { means: { goodWith: ['children'] }, en: ['kid', 'children', 'toddler', 'family pet', 'family friendly'] },
+
+  ...named(breedSpellings, (breed) => ({ breed })),
+  ...named(colorSpellings, (color) => ({ color: [color] })),
+
+  {
+    means: {},
+    en: [
+      ...['pet', 'animal', 'rescue pet', 'rescue animal', 'shelter animal', 'adopt', 'to adopt', 'adoption', 'for adoption', 'adoptable'],
+      ...[
+        'up for adoption',
+        'rehome',
+        'rehoming',
+        'for rehoming',
+        'looking for',
+        'looking for a',
+        'i am looking for',
+        'i want',
+        'i want a',
+      ],
+      ...['i would like', 'want', 'find', 'find me', 'show me', 'near me', 'nearby', 'close to me', 'please'],
+    ],
+  },
+];
+
+function coatPhrases(...lengths: readonly string[]): string[] {
+  return lengths.flatMap((length) =>
+    ['hair', 'haired', 'coat', 'coated', 'fur', 'furred', 'furry'].flatMap((what) => [`${length} ${what}`, `${length}${what}`]),
+  );
+}
+
+/** Phrases that look as if others were in them, and are searched as words. */
+export const plainPhrases: readonly string[] = [
+  // Who looks for an animal, not what it is.
+  ...['for senior', 'for a senior', 'for elderly', 'for the elderly', 'for pensioner', 'for older people', 'for adult', 'for beginner'],
+  ...['young at heart', 'old soul', 'big heart', 'big hearted', 'big personality', 'little bit', 'big time', 'black market', 'small talk'],
+  ...Object.entries(colorSpellings)
+    .flatMap(([name, others]) => [name, ...others])
+    .concat('green', 'hazel', 'amber')
+    .flatMap((color) => [`${color} eye`, `${color} eyed`]),
+];
+
+/** Whom an animal gets along with. */
+export const companionNouns: Readonly<Record<Companion, readonly string[]>> = {
+  children: ['child', 'children', 'kid', 'toddler', 'baby', 'family', 'teenager', 'teen', 'grandchild', 'grandchildren'],
+  dogs: ['dog', 'canine'],
+  cats: ['cat', 'feline'],
+};
+
+/** Before one or several companions. After `for` only children are such: a search for dogs may say so too. */
+export const companionLeads: readonly string[] = [
+  ...['good with', 'great with', 'best with', 'ok with', 'okay with', 'fine with', 'safe with', 'friendly with', 'friendly to'],
+  ...['friendly towards', 'gentle with', 'sweet with', 'nice to', 'nice with', 'gets along with', 'get along with', 'gets on with'],
+  ...['get on with', 'gets on well with', 'gets along well with', 'lives with', 'live with', 'can live with', 'living with', 'lived with'],
+  ...[
+    'used to',
+    'suitable for',
+    'good for',
+    'good around',
+    'safe around',
+    'great for',
+    'compatible with',
+    'sociable with',
+    'likes',
+    'loves',
+  ],
+  ...['tolerates', 'tolerant of', 'tested with', 'comfortable with', 'calm around', 'can be with', 'raised with', 'ideal for', 'with'],
+];
+export const childrenLead = 'for';
+
+/** Between a lead and a companion. */
+export const companionAdjectives: readonly string[] = [
+  ...['other', 'small', 'young', 'little', 'older', 'big', 'large', 'all', 'my', 'our', 'your', 'the', 'a', 'an', 'his', 'her', 'resident'],
+  ...['most', 'male', 'female', 'school', 'age', 'aged'],
+];
+
+/** After companions: what they say is that the animal gets along with them. */
+export const companionEnds: readonly string[] = ['friendly', 'safe', 'tested', 'tolerant', 'loving', 'proof'];
+/** After companions: what they say is that it does not. */
+export const companionFaults: readonly string[] = ['free', 'reactive', 'aggressive', 'chaser', 'averse', 'less'];
+
+export const joints: readonly string[] = ['and', 'or', 'n', 'plus', 'nor'];
+
+/** What follows is not meant: the next phrase, and those that are joined to it. */
+export const negatingNouns: readonly string[] = ['no', 'without', 'non', 'minus', 'except', 'nor', 'neither', 'excluding'];
+/** What follows is not meant, up to the next comma or `but`. */
+export const negatingVerbs: readonly string[] = [
+  ...[
+    'not',
+    'never',
+    'isn t',
+    'isnt',
+    'doesn t',
+    'doesnt',
+    'don t',
+    'dont',
+    'can t',
+    'cant',
+    'cannot',
+    'won t',
+    'wont',
+    'aren t',
+    'wasn t',
+  ],
+  ...['hates', 'hate', 'dislikes', 'dislike', 'bad with', 'bad for', 'bad around', 'aggressive', 'scared of', 'afraid of', 'fearful of'],
+  ...['nervous of', 'nervous around', 'nervous with', 'chases', 'allergic to', 'reactive to', 'reactive with', 'reactive around'],
+  ...[
+    'instead of',
+    'other than',
+    'rather than',
+    'away from',
+    'unsuitable for',
+    'unfriendly with',
+    'unfriendly to',
+    'wary of',
+    'unsafe with',
+  ],
+  ...['shy with', 'shy of', 'shy around', 'unsure of', 'unsure around', 'unsure with', 'anything but', 'struggles with', 'fights with'],
+];
+
+/** Words that say nothing of their own beside a phrase. */
+export const connectingWords: readonly string[] = [
+  ...[
+    'a',
+    'an',
+    'the',
+    'and',
+    'or',
+    'with',
+    'for',
+    'of',
+    'to',
+    'in',
+    'at',
+    'is',
+    'are',
+    'be',
+    'that',
+    'who',
+    'which',
+    'it',
+    'i',
+    'me',
+    'my',
+  ],
+  ...[
+    'our',
+    'we',
+    'some',
+    'any',
+    'one',
+    'has',
+    'have',
+    'n',
+    'plus',
+    'very',
+    'coloured',
+    'colored',
+    'color',
+    'colour',
+    'sized',
+    'size',
+    'breed',
+  ],
+  ...['coat', 'hair', 'haired', 'aged', 'age', 'year', 'get', 'but', 'only'],
+];
+
+/** After a breed: many animals of a breed are mixes, and are found too. */
+export const mixWords: readonly string[] = ['mix', 'mixed', 'cross', 'crossbreed', 'crossbred', 'crosses', 'mixes', 'x', 'type'];
+
+/** Before a town or a postcode. */
+export const placeLeads: readonly string[] = ['in', 'near', 'around', 'from', 'close to', 'at'];
+
+/** Units of an age, in years. */
+export const ageUnits: Readonly<Record<string, number>> = {
+  year: 1,
+  yr: 1,
+  yo: 1,
+  y: 1,
+  month: 1 / 12,
+  mo: 1 / 12,
+  mth: 1 / 12,
+  week: 1 / 52,
+  wk: 1 / 52,
+  day: 1 / 365,
+};
+export const numberWords: readonly string[] = [
+  ...['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve', 'thirteen', 'fourteen'],
+];
+/** Before an age that is a bound: a filter if a band of ages ends or begins there, else searched as words. */
+export const ageBounds: Readonly<Record<'below' | 'above', readonly string[]>> = {
+  below: ['under', 'below', 'less than', 'younger than'],
+  above: ['over', 'above', 'more than', 'older than'],
+};
+/** The same, and no band has such a bound. */
+export const otherAgeBounds: readonly string[] = ['than', 'least', 'most', 'to'];
+/** Before the name of an animal. */
+export const nameLeads: readonly string[] = ['named', 'called'];

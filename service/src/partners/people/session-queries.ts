@@ -1,0 +1,153 @@
+import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import type { PlanName } from '../rate-limit/plans.ts';
+import { type Person, personColumns } from './person-queries.ts';
+
+export type SignInMethod = 'passkey' | 'oidc' | 'link';
+
+export interface Session {
+  readonly id: bigint;
+  readonly personId: bigint;
+  readonly method: SignInMethod;
+  /** The network that the person signed in from, such as 192.0.2.0/24. */
+  readonly network: string;
+  readonly signedInAt: Date;
+  /** Up to a minute ago if it is in use. */
+  readonly lastSeenAt: Date;
+  /** At the latest. It ends sooner if nobody uses it. */
+  readonly expiresAt: Date;
+  /** Signed in within the last ten minutes, as acts on people and erasures need it. */
+  readonly isFresh: boolean;
+}
+
+/** The client that the person's shelter places orders for, with its bounds. */
+export interface StaffClient {
+  readonly clientId: bigint;
+  readonly plan: PlanName;
+  readonly perMinute: number | null;
+  readonly perDay: number | null;
+  readonly openOrdersMax: number | null;
+  readonly newCategoriesMax: number | null;
+}
+
+const freshMinutes = 10;
+
+const sessionColumns = `sessions.id as "sessionId", person_id as "personId", method, network, signed_in_at as "signedInAt",
+  sessions.last_seen_at as "sessionSeenAt", sessions.expires_at as "expiresAt", signed_in_at > now() - interval '${freshMinutes} minutes' as "isFresh"`;
+const clientColumns = `client_id as "clientId", plan, per_minute as "perMinute", per_day as "perDay", open_orders_max as "openOrdersMax",
+  new_categories_max as "newCategoriesMax"`;
+/** Idle for 8 hours, or 7 days old: it has ended, also before it is deleted. */
+const isOpen = `sessions.expires_at > now() and sessions.last_seen_at > now() - interval '8 hours'`;
+
+type SessionRow = Omit<Session, 'id' | 'lastSeenAt'> & { readonly sessionId: bigint; readonly sessionSeenAt: Date };
+
+const sessionOf = ({ sessionId, personId, method, network, signedInAt, sessionSeenAt, expiresAt, isFresh }: SessionRow): Session => ({
+  id: sessionId,
+  personId,
+  method,
+  network,
+  signedInAt,
+  lastSeenAt: sessionSeenAt,
+  expiresAt,
+  isFresh,
+});
+
+/** Undefined: the person was removed meanwhile, or has not accepted the invitation. */
+export async function insertSession(
+  tx: Transaction,
+  session: { personId: bigint; hash: Buffer; method: SignInMethod; network: string; days: number },
+): Promise<Session | undefined> {
+  const { rows } = await tx.query<SessionRow>({
+    name: 'insert-session',
+    text: `insert into sessions (person_id, hash, method, network, expires_at)
+      select id, $2, $3, $4, now() + make_interval(days => $5) from people where id = $1 and removed_at is null and invited_until is null
+        for share
+      returning ${sessionColumns}`,
+    values: [session.personId, session.hash, session.method, session.network, session.days],
+  });
+  return rows[0] && sessionOf(rows[0]);
+}
+
+/** All that a page needs: the session, whose it is, and for which client the person acts. */
+export async function findSessionByHash(
+  db: Db,
+  hash: Buffer,
+): Promise<{ session: Session; person: Person; client: StaffClient; isSeenLongAgo: boolean } | undefined> {
+  const { rows } = await db.query<Person & SessionRow & StaffClient & { readonly isSeenLongAgo: boolean }>({
+    name: 'session',
+    text: `select ${personColumns}, ${sessionColumns}, ${clientColumns}, sessions.last_seen_at < now() - interval '1 minute' as "isSeenLongAgo"
+      from sessions join people on people.id = person_id join staff_clients on staff_clients.shelter_id = coalesce(people.shelter_id, 0)
+        join clients on clients.id = client_id
+      where hash = $1 and ${isOpen} and removed_at is null`,
+    values: [hash],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const { id, email, name, role, shelterId, createdAt, lastSeenAt, invitedUntil, isOpen: isInvited } = row;
+  const { clientId, plan, perMinute, perDay, openOrdersMax, newCategoriesMax } = row;
+  return {
+    session: sessionOf(row),
+    person: { id, email, name, role, shelterId, createdAt, lastSeenAt, invitedUntil, isOpen: isInvited },
+    client: { clientId, plan, perMinute, perDay, openOrdersMax, newCategoriesMax },
+    isSeenLongAgo: row.isSeenLongAgo,
+  };
+}
+
+/** At most once a minute, however many processes and pages there are. */
+export async function touchSession(db: Writer, id: bigint): Promise<void> {
+  await db.write({
+    name: 'touch-session',
+    text: `with seen as (
+        update sessions set last_seen_at = now() where id = $1 and last_seen_at < now() - interval '1 minute' returning person_id)
+      update people set last_seen_at = now() from seen where people.id = seen.person_id`,
+    values: [id],
+  });
+}
+
+export async function selectSessions(db: Db, personId: bigint, limit: number): Promise<Session[]> {
+  const { rows } = await db.query<SessionRow>({
+    name: 'sessions-of-person',
+    text: `select ${sessionColumns} from sessions where person_id = $1 and ${isOpen} order by id desc limit $2`,
+    values: [personId, limit],
+  });
+  return rows.map(sessionOf);
+}
+
+/** Of this person alone. False: the person has no such session. */
+export async function deleteSession(db: Writer, personId: bigint, id: bigint): Promise<boolean> {
+  const { rowCount } = await db.write({
+    name: 'delete-session',
+    text: 'delete from sessions where id = $2 and person_id = $1',
+    values: [personId, id],
+  });
+  return rowCount === 1;
+}
+
+/** Returns how many. */
+export async function deleteSessions(db: Writer, personId: bigint, exceptId: bigint | null): Promise<number> {
+  const { rowCount } = await db.write({
+    name: 'delete-sessions',
+    text: 'delete from sessions where person_id = $1 and id is distinct from $2',
+    values: [personId, exceptId],
+  });
+  return rowCount ?? 0;
+}
+
+/** All but the newest ones. */
+export async function deleteOldSessions(tx: Transaction, personId: bigint, max: number): Promise<void> {
+  await tx.query({
+    name: 'delete-old-sessions',
+    text: 'delete from sessions where id in (select id from sessions where person_id = $1 order by id desc offset $2)',
+    values: [personId, max],
+  });
+}
+
+/** Returns how many. */
+export async function deleteEndedSessions(db: Writer, limit: number): Promise<number> {
+  const { rowCount } = await db.write({
+    name: 'delete-ended-sessions',
+    text: `delete from sessions where id in (
+      select id from sessions where expires_at < now() order by expires_at limit $1 for update skip locked)`,
+    values: [limit],
+  });
+  return rowCount ?? 0;
+}

@@ -1,0 +1,23 @@
+import type { Transaction } from '../../platform/db/handles.ts';
+import type { AuditAuthor } from '../audit/audit.ts';
+import { createNumberedClient } from '../clients/clients.ts';
+import { PeopleError } from './people-error.ts';
+import { findShelterName, insertStaffClient, lockStaffClient } from './staff-client-queries.ts';
+
+const nameLengthMax = 180;
+
+/**
+ * Orders and photos belong to a client, so the people of a shelter act for one, and those of the store for another. It is made with the
+ * first of them. Its bounds hold for them; its rate does not.
+ */
+export async function ensureStaffClient(tx: Transaction, by: AuditAuthor, shelterId: bigint | null): Promise<void> {
+  if ((await lockStaffClient(tx, shelterId)) !== undefined) return;
+  await insertStaffClient(tx, shelterId, (await createNumberedClient(tx, by, await nameFor(tx, shelterId), 'business')).id);
+}
+
+async function nameFor(tx: Transaction, shelterId: bigint | null): Promise<string> {
+  if (shelterId === null) return 'Store';
+  const shelter = await findShelterName(tx, shelterId);
+  if (shelter === undefined) throw new PeopleError('not_found', `There is no shelter ${shelterId}.`);
+  return [...`Shelter ${shelterId}: ${shelter}`].slice(0, nameLengthMax).join('');
+}

@@ -1,0 +1,58 @@
+import type { ApplicationStatus, ConfirmedStatus } from '../../domain/application-states.ts';
+import { type ActingKey, requireStaff } from '../../partners/admission/access.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { normalizeEmail } from '../../platform/email-addresses.ts';
+import { toldKinds } from './application-mail.ts';
+import {
+  type ApplicationMoment,
+  countListedApplications,
+  findListedApplication,
+  type ListedApplication,
+  type StaffPage,
+  selectApplicationMoments,
+  selectApplicationsOfAddress,
+  selectListedApplications,
+} from './staff-queries.ts';
+import { selectUntold, selectWaitingApplications, type WaitingApplication } from './today-queries.ts';
+import { countOfPet } from './transition-queries.ts';
+
+export type { ApplicationMoment, ListedApplication, WaitingApplication };
+
+/** What staff read to decide: those of a shelter see what is its own, and nobody sees what an adopter has not confirmed. */
+export const listForStaff = (db: Db, staff: ActingKey, page: StaffPage): Promise<ListedApplication[]> =>
+  selectListedApplications(db, requireStaff(staff), page);
+
+/** The address may be spelt as people spell it. */
+export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedApplication[]> =>
+  selectApplicationsOfAddress(db, requireStaff(staff), normalizeEmail(email), limit);
+
+/** Of an animal, or of all. At most `max` of each status. */
+export const countForStaff = (
+  db: Db,
+  staff: ActingKey,
+  petId: bigint | undefined,
+  max: number,
+): Promise<ReadonlyMap<ApplicationStatus, number>> => countListedApplications(db, requireStaff(staff), petId, max);
+
+export const findForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedApplication | undefined> =>
+  findListedApplication(db, requireStaff(staff), id);
+
+/** Of an application that the reader has found, the last `limit` steps, newest first. */
+export const listMoments = (db: Db, id: bigint, limit: number): Promise<ApplicationMoment[]> => selectApplicationMoments(db, id, limit);
+
+/** How many want an animal. */
+export const countOpen = async (db: Db, petId: bigint): Promise<number> => (await countOfPet(db, petId)).open;
+
+/** Those that have had this status for `days` without an act, oldest first. */
+export const listWaiting = (
+  db: Db,
+  staff: ActingKey,
+  { status, days, limit }: { readonly status: ConfirmedStatus; readonly days: number; readonly limit: number },
+): Promise<WaitingApplication[]> => selectWaitingApplications(db, requireStaff(staff), { status, days }, limit);
+
+/** Those whose adopters don't know where they stand, since the message about that has failed within `days`. */
+export const listUntold = (
+  db: Db,
+  staff: ActingKey,
+  { days, limit }: { readonly days: number; readonly limit: number },
+): Promise<WaitingApplication[]> => selectUntold(db, requireStaff(staff), { told: toldKinds, days }, limit);

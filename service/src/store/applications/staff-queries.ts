@@ -1,0 +1,128 @@
+import { type ApplicationParty, type ApplicationStatus, type ConfirmedStatus, confirmedStatuses } from '../../domain/application-states.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { applicationColumns, columnsWithoutAnswers } from './application-queries.ts';
+import type { Application } from './application-schemas.ts';
+
+/** Whose applications staff see: those to every shelter, or to one. */
+export type StaffOf = 'all' | bigint;
+
+/** With what staff call the animal and its shelter. */
+export interface ListedApplication extends Application {
+  readonly pet: string;
+  readonly shelter: string;
+}
+
+export interface StaffPage {
+  readonly statuses: readonly ConfirmedStatus[];
+  /** Undefined: of every animal. */
+  readonly petId?: bigint | undefined;
+  /** The application that the page begins after. */
+  readonly cursor: bigint | undefined;
+  readonly limit: number;
+  readonly isNewestFirst?: boolean;
+  readonly hasAnswers?: boolean;
+}
+
+const idMax = 9_223_372_036_854_775_807n;
+
+/** One keyset page, read from an index for each status, as `selectApplications` is. */
+export async function selectListedApplications(db: Db, staffOf: StaffOf, page: StaffPage): Promise<ListedApplication[]> {
+  const { statuses, petId, cursor, limit, isNewestFirst = false, hasAnswers = false } = page;
+  const [way, after, until] = isNewestFirst ? ['desc', '<', '>='] : ['asc', '>', '<='];
+  const values: unknown[] = [cursor ?? (isNewestFirst ? idMax : 0n), limit, statuses];
+  const { where, by } = ofStaff(staffOf, petId, values);
+  const order = [...by, 'status', 'id'].map((column) => `${column} ${way}`).join(', ');
+  const { rows } = await db.query<ListedApplication>({
+    text: `with page as materialized (
+        select found.id from unnest($3::application_status[]) as wanted (status), lateral (select id from applications
+          where ${where} (status, id) ${after} (wanted.status, $1) and status ${until} wanted.status order by ${order} limit $2) as found
+        order by id ${way} limit $2)
+      select ${named('select id from page', hasAnswers)} order by listed.id ${way}`,
+    values,
+  });
+  return rows;
+}
+
+/** Those of an adopter, by the normalized address, newest first. Nobody applies for thousands of animals. */
+export async function selectApplicationsOfAddress(db: Db, staffOf: StaffOf, address: string, limit: number): Promise<ListedApplication[]> {
+  const values: unknown[] = [address, limit, confirmedStatuses];
+  const { where } = ofStaff(staffOf, undefined, values);
+  const { rows } = await db.query<ListedApplication>({
+    text: `with found as materialized (select id from applications where ${where} adopter_address = $1 and status = any($3::application_status[]) limit 1000)
+      select ${named('select id from found order by id desc limit $2', false)} order by listed.id desc`,
+    values,
+  });
+  return rows;
+}
+
+/** How many there are of each status, at most `max` of each. */
+export async function countListedApplications(
+  db: Db,
+  staffOf: StaffOf,
+  petId: bigint | undefined,
+  max: number,
+): Promise<ReadonlyMap<ApplicationStatus, number>> {
+  const values: unknown[] = [confirmedStatuses, max];
+  const { where, by } = ofStaff(staffOf, petId, values);
+  const { rows } = await db.query<{ status: ApplicationStatus; count: number }>({
+    text: `select wanted.status, (select count(*)::int from (select from applications
+        where ${where} (status, id) > (wanted.status, 0) and status <= wanted.status
+        order by ${[...by, 'status', 'id'].join(', ')} limit $2) as found) as count
+      from unnest($1::application_status[]) as wanted (status)`,
+    values,
+  });
+  return new Map(rows.map(({ status, count }) => [status, count]));
+}
+
+/** Undefined: there is none of these staff. */
+export async function findListedApplication(db: Db, staffOf: StaffOf, id: bigint): Promise<ListedApplication | undefined> {
+  const values: unknown[] = [id, confirmedStatuses];
+  const { where } = ofStaff(staffOf, undefined, values);
+  const { rows } = await db.query<ListedApplication>({
+    text: `select ${named(`select id from applications where ${where} id = $1 and status = any($2::application_status[])`, true)}`,
+    values,
+  });
+  return rows[0];
+}
+
+/** Each row in look-ups of its own: a join might read whole tables. */
+const named = (ids: string, hasAnswers: boolean) => `listed.*, (select name from pets where pets.id = listed."petId") as pet,
+    (select name from shelters where shelters.id = listed."shelterId") as shelter
+  from (${ids}) as wanted cross join lateral (
+    select ${hasAnswers ? applicationColumns : columnsWithoutAnswers} from applications where applications.id = wanted.id offset 0) as listed`;
+
+/** Conditions that go on, and the columns that their index begins with. */
+function ofStaff(staffOf: StaffOf, petId: bigint | undefined, values: unknown[]): { where: string; by: string[] } {
+  const equal = (column: string, value: bigint) => `${column} = $${values.push(value)}::bigint and`;
+  const ofShelter = staffOf === 'all' ? '' : equal('shelter_id', staffOf);
+  if (petId !== undefined) return { where: `${equal('pet_id', petId)} ${ofShelter}`, by: ['pet_id'] };
+  return { where: ofShelter, by: staffOf === 'all' ? [] : ['shelter_id'] };
+}
+
+/** A step in the life of an application, with the name of who took it. */
+export interface ApplicationMoment {
+  readonly at: Date;
+  /** Null: it was sent. */
+  readonly from: ConfirmedStatus | null;
+  readonly to: ConfirmedStatus;
+  readonly by: ApplicationParty;
+  /** Who did it in the console. Null: a program, a command, the adopter, or nobody. */
+  readonly personId: bigint | null;
+  readonly person: string | null;
+  /** Where the person works. Null: for the store. */
+  readonly personShelterId: bigint | null;
+  readonly isProgram: boolean;
+}
+
+/** The last `limit` ones, newest first. */
+export async function selectApplicationMoments(db: Db, id: bigint, limit: number): Promise<ApplicationMoment[]> {
+  const { rows } = await db.query<ApplicationMoment>({
+    name: 'moments-of-application',
+    text: `select at, from_status as "from", to_status as "to", by, person_id as "personId", people.name as person,
+        people.shelter_id as "personShelterId", key_id is not null as "isProgram"
+      from application_history left join people on people.id = person_id
+      where application_id = $1 order by application_history.id desc limit $2`,
+    values: [id, limit],
+  });
+  return rows;
+}

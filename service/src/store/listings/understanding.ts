@@ -1,0 +1,140 @@
+import { folded } from '../../domain/folded-words.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { type Interpretation, interpret, isSame, placesAskedFor, type Token, tokensOf, townAskedFor } from './interpretation.ts';
+import type { Found, ListingSearch, ListingSort } from './listing-search.ts';
+import { findNamed } from './named-queries.ts';
+import { selectPlaces } from './place-queries.ts';
+import { readVocabulary } from './vocabulary.ts';
+
+/** A way to understand a search. */
+export interface Reading {
+  /** With the words that are left in quotes, so that it means the same when it is asked for. */
+  readonly search: ListingSearch;
+  /** By relevance only: the animals with the name that is searched for, which come first. */
+  readonly named: readonly Found[];
+  /** A name that is searched for beside the search, and what its animals must match in place of it. */
+  readonly lifted: Lifted | undefined;
+  /** A place that was not found may be one as soon as a shelter is there. */
+  readonly dependsOnPlaces: boolean;
+}
+
+export interface Lifted {
+  readonly name: string;
+  readonly search: ListingSearch;
+}
+
+/** Longer names are rare. */
+const nameWordsMax = 3;
+const qLengthMax = 100;
+
+/**
+ * The ways to understand a search, the first of which is meant. If it finds nothing, the words are searched in names alone. A cursor may
+ * be of a page of any of them.
+ */
+export async function understand(db: Db, search: ListingSearch, sort: ListingSort): Promise<readonly [Reading, ...Reading[]]> {
+  const tokens = search.q === undefined ? [] : tokensOf(search.q);
+  const isAsked = tokens.some(({ isQuoted }) => !isQuoted);
+  if (!isAsked) return [await readingOf(db, search, sort)];
+  const { found, dependsOnPlaces } = await interpretIn(db, tokens, search);
+  const asked = { ...search, q: quoted(tokens.map(({ text }) => text)) };
+  if (!found) return [{ ...(await readingOf(db, asked, sort)), dependsOnPlaces }];
+  const understood = { ...withPhrases(search, found), q: quoted(found.rest.map(({ text }) => text)) };
+  const first = await readNamed(db, { search, understood, tokens, found, sort });
+  const others = first.search.orNamed === search.orNamed ? [] : [understood];
+  const name = search.name === undefined ? [{ ...search, q: undefined, name: tokens.map(({ text }) => text).join(' ') }] : [];
+  return [first, ...[...name, ...others].map((one) => ({ search: one, named: [], lifted: undefined }))].map((reading) => ({
+    ...reading,
+    dependsOnPlaces,
+  })) as [Reading, ...Reading[]];
+}
+
+interface Interpreted {
+  readonly found: Interpretation | undefined;
+  readonly dependsOnPlaces: boolean;
+}
+
+/** By the phrases, and then by the towns of shelters, if what is left is one. */
+async function interpretIn(db: Db, tokens: readonly Token[], search: ListingSearch): Promise<Interpreted> {
+  const found = interpret(tokens, search, await readVocabulary(db, tokens));
+  const { filters, rest, agrees } = found ?? { filters: {}, rest: tokens, agrees: false };
+  const text = filters.town === undefined && filters.postcode === undefined ? townAskedFor(rest) : undefined;
+  if (text === undefined) return { found, dependsOnPlaces: placesAskedFor(tokens).length > 0 };
+  const place = (await selectPlaces(db, [text])).get(text);
+  const town = place && 'town' in place ? place.town : undefined;
+  const isTown = town !== undefined && (search.town === undefined || isSame(search.town, town));
+  if (!isTown) return { found, dependsOnPlaces: true };
+  return { found: { filters: { ...filters, town }, rest: [], agrees: agrees || search.town !== undefined }, dependsOnPlaces: true };
+}
+
+type Named = Omit<Reading, 'dependsOnPlaces'>;
+
+interface Understood {
+  readonly search: ListingSearch;
+  readonly understood: ListingSearch;
+  readonly tokens: readonly Token[];
+  readonly found: Interpretation;
+  readonly sort: ListingSort;
+}
+
+/** Animals whose name is the whole text come first, also those that are not what the text means. What the request asks for they must match. */
+async function readNamed(db: Db, { search, understood, tokens, found, sort }: Understood): Promise<Named> {
+  const name = tokens.map(({ text }) => text).join(' ');
+  const lifted = { name, search: { ...search, q: undefined } };
+  const mayBeName = sort === 'relevance' && tokens.length <= nameWordsMax && !found.agrees && search.orNamed === undefined;
+  const named = mayBeName ? await findNamed(db, name, lifted.search) : [];
+  if (named.length > 0) return { search: { ...understood, orNamed: name }, named: await withRest(db, named, understood), lifted };
+  const own = await readingOf(db, understood, sort);
+  return { ...own, lifted: own.lifted ?? (mayBeName ? lifted : undefined) };
+}
+
+/** A search that is understood already. */
+async function readingOf(db: Db, search: ListingSearch, sort: ListingSort): Promise<Reading> {
+  const none = { search, named: [], lifted: undefined, dependsOnPlaces: false };
+  if (sort !== 'relevance') return none;
+  if (search.orNamed === undefined) return { ...none, named: await withRest(db, [], search) };
+  const tokens = tokensOf(search.orNamed);
+  const lifted = await liftedOf(db, search, tokens);
+  const named = await findNamed(db, search.orNamed, lifted);
+  return { ...none, named: await withRest(db, named, search), lifted: { name: search.orNamed, search: lifted } };
+}
+
+/** Also those whose name is what is left of the words. */
+async function withRest(db: Db, named: readonly Found[], search: ListingSearch): Promise<Found[]> {
+  const words = search.q === undefined ? [] : tokensOf(search.q);
+  const text = words.map((word) => word.text).join(' ');
+  const rest = words.length > 0 && words.length <= nameWordsMax ? await findNamed(db, text, search) : [];
+  const ids = new Set(named.map(({ id }) => id));
+  return [...named, ...rest.filter(({ id }) => !ids.has(id))].sort((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+/** The search without what the name means as words. */
+async function liftedOf(db: Db, search: ListingSearch, tokens: readonly Token[]): Promise<ListingSearch> {
+  const { found: meant } = await interpretIn(db, tokens, search);
+  if (!meant) return { ...search, q: undefined };
+  const isRest = folded(search.q ?? '') === folded(meant.rest.map(({ text }) => text).join(' '));
+  const kept = Object.entries(meant.filters).map(([name, value]) => {
+    const asked = search[name as keyof ListingSearch];
+    if (!Array.isArray(value) || !Array.isArray(asked)) return [name, isSame(asked, value) ? undefined : asked];
+    const left = (asked as readonly unknown[]).filter((one) => !value.includes(one));
+    return [name, left.length === 0 ? undefined : left];
+  });
+  return { ...search, ...Object.fromEntries(kept), q: isRest ? undefined : search.q };
+}
+
+/** A filter that may be repeated has what was asked for and what is meant. */
+function withPhrases(search: ListingSearch, { filters }: Interpretation): ListingSearch {
+  const { color, goodWith, ...others } = filters;
+  return {
+    ...search,
+    ...others,
+    ...(color && { color: [...new Set([...(search.color ?? []), ...color])] }),
+    ...(goodWith && { goodWith: [...new Set([...(search.goodWith ?? []), ...goodWith])] }),
+  };
+}
+
+/** Words that are no phrases any more. A text that is too long with its quotes has no phrase, so it needs none. */
+function quoted(words: readonly string[]): string | undefined {
+  const text = words.join(' ');
+  if (text === '') return undefined;
+  return text.length + 2 > qLengthMax ? text : `"${text}"`;
+}

@@ -1,0 +1,58 @@
+import type { OrderStatus } from '../../domain/order-states.ts';
+import { type ActingKey, requireStaff } from '../../partners/admission/access.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { findOpenOrdersOfPets } from './order-queries.ts';
+import type { Order } from './order-schemas.ts';
+import {
+  countListedOrders,
+  findListedOrder,
+  type ListedOrder,
+  type OrderMoment,
+  type OrdersPage,
+  selectListedOrders,
+  selectOldPromises,
+  selectOrderMoments,
+  selectOrdersOfAddress,
+  selectUnapprovedOrders,
+} from './staff-queries.ts';
+
+export type { ListedOrder, OrderMoment };
+
+/** What staff read to decide: those of a shelter see what is its own. */
+export const listForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promise<ListedOrder[]> =>
+  selectListedOrders(db, requireStaff(staff), page);
+
+export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedOrder[]> =>
+  selectOrdersOfAddress(db, requireStaff(staff), email, limit);
+
+/** At most `max` of each status. */
+export const countForStaff = (
+  db: Db,
+  staff: ActingKey,
+  statuses: readonly OrderStatus[],
+  max: number,
+): Promise<ReadonlyMap<OrderStatus, number>> => countListedOrders(db, requireStaff(staff), statuses, max);
+
+export const findForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedOrder | undefined> =>
+  findListedOrder(db, requireStaff(staff), id);
+
+/** The order that reserves an animal. */
+export async function findOpenForStaff(db: Db, staff: ActingKey, petId: bigint): Promise<ListedOrder | undefined> {
+  const id = (await findOpenOrdersOfPets(db, [petId])).get(petId);
+  return id === undefined ? undefined : findForStaff(db, staff, id);
+}
+
+/** Of an order that the reader has found, the last `limit` steps, newest first. */
+export const listMoments = (db: Db, order: Pick<Order, 'id' | 'petId'>, limit: number): Promise<OrderMoment[]> =>
+  selectOrderMoments(db, order, limit);
+
+/** Those that wait to be approved, the next to expire first. */
+export const listUnapproved = (db: Db, staff: ActingKey, limit: number): Promise<ListedOrder[]> =>
+  selectUnapprovedOrders(db, requireStaff(staff), limit);
+
+/** Those that were approved `days` ago or earlier, and whose animals are still there. */
+export const listOldPromises = (
+  db: Db,
+  staff: ActingKey,
+  { days, limit }: { readonly days: number; readonly limit: number },
+): Promise<ListedOrder[]> => selectOldPromises(db, requireStaff(staff), days, limit);

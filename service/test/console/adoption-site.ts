@@ -1,0 +1,81 @@
+// A console with two shelters, whose staff decide on animals and applications of their own.
+
+import type { ApplicationCallerAction } from '../../src/domain/application-states.ts';
+import type { PersonCaller } from '../../src/partners/people/caller.ts';
+import type { Person } from '../../src/partners/people/people.ts';
+import type { Application } from '../../src/store/applications/application-schemas.ts';
+import { actOnApplication } from '../../src/store/applications/applications.ts';
+import { settleApplications } from '../../src/store/applications/settling.ts';
+import { submitApplication } from '../../src/store/applications/submissions.ts';
+import type { Order } from '../../src/store/orders/order-schemas.ts';
+import { actOnOrder, placeOrder } from '../../src/store/orders/orders.ts';
+import type { Pet } from '../../src/store/pets/pet-schemas.ts';
+import { createPet } from '../../src/store/pets/pets.ts';
+import { actAs } from '../people-steps.ts';
+import type { TestConsole } from './test-console.ts';
+
+let count = 0;
+
+/** What somebody of a shelter, or of the store, has to decide on. Animals of the store's people are in the first shelter. */
+export class Staff {
+  readonly site: TestConsole;
+  readonly person: Pick<Person, 'id' | 'shelterId'>;
+  #acting: Promise<PersonCaller> | undefined;
+
+  constructor(site: TestConsole, person: Pick<Person, 'id' | 'shelterId'>) {
+    this.site = site;
+    this.person = person;
+  }
+
+  /** One session: a person who opens many ends the first. */
+  #caller(): Promise<PersonCaller> {
+    this.#acting ??= actAs(this.site.store, this.person);
+    return this.#acting;
+  }
+
+  async addPet(name = 'Biscuit'): Promise<Pet> {
+    const { catalogue } = this.site.store.dependencies;
+    const caller = await this.#caller();
+    const shelterId = this.person.shelterId ?? 1n;
+    return catalogue.transaction((tx) =>
+      createPet(tx, { name, categoryId: 1n }, caller, { categories: 'open', shelterId, registrant: undefined }),
+    );
+  }
+
+  async apply(petId: bigint, { name = 'Ada Lovelace', answers = {}, isMailed = false } = {}): Promise<Application> {
+    const { db } = this.site.store.dependencies;
+    const caller = await this.#caller();
+    count += 1;
+    const adopter = { name, email: `adopter-${count}@example.org`, phone: '+43 1 555 01 23' };
+    const terms = { clientId: caller.clientId, bounds: caller.bounds, mails: isMailed };
+    return db.transaction((tx) => submitApplication(tx, { petId, adopter, answers, confirmed: true }, caller, terms));
+  }
+
+  async decide(id: bigint, action: ApplicationCallerAction): Promise<Application> {
+    const caller = await this.#caller();
+    return this.site.store.dependencies.catalogue.transaction((tx) =>
+      actOnApplication(tx, id, action, caller, { orderExpirySeconds: 3_600 }),
+    );
+  }
+
+  async placeOrder(petId: bigint): Promise<Order> {
+    const caller = await this.#caller();
+    count += 1;
+    return this.site.store.dependencies.catalogue.transaction((tx) =>
+      placeOrder(tx, { petId, adopter: { name: 'Eve', email: `adopter-${count}@example.org` } }, caller, {
+        client: caller,
+        expiresInSeconds: 3_600,
+      }),
+    );
+  }
+
+  async cancel(orderId: bigint): Promise<Order> {
+    const caller = await this.#caller();
+    return this.site.store.dependencies.catalogue.transaction((tx) => actOnOrder(tx, orderId, 'cancel', caller, settleApplications));
+  }
+
+  async statusOf(kind: 'applications' | 'orders' | 'pets', id: bigint): Promise<string | undefined> {
+    const [row] = await this.site.store.read<{ status: string }>(`select status from ${kind} where id = $1`, id);
+    return row?.status;
+  }
+}

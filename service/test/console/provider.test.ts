@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { openIdentityProvider } from '../../../testkit/identity-provider.ts';
+import { Seals } from '../../src/console/sessions/seals.ts';
+import { disposeAfterAll } from '../dispose-after-all.ts';
+import { countRows } from './console-steps.ts';
+import { openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';
+
+const provider = disposeAfterAll(await openIdentityProvider());
+const { issuer, clientId, clientSecret, accounts } = provider;
+const site = await openTestConsole({
+  env: { HOMEWARD_OIDC_ISSUER: issuer, HOMEWARD_OIDC_CLIENT_ID: clientId, HOMEWARD_OIDC_CLIENT_SECRET: clientSecret },
+});
+provider.serve(site.url);
+
+/** What a person does at the provider: signs in with this subject, and consents. Returns the path that the browser is sent back to. */
+async function visitProvider(start: string, subject: string, cookies = new Map<string, string>()): Promise<string> {
+  const go = async (url: URL, init: RequestInit = {}): Promise<string> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(url, { redirect: 'manual', ...init, headers: { ...(init.headers as Record<string, string>), cookie } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value) cookies.set(name, value);
+      else cookies.delete(name);
+    }
+    const next = response.headers.get('location');
+    if (next?.startsWith(site.url)) return next.slice(site.url.length);
+    if (next) return go(new URL(next, issuer));
+    const page = await response.text();
+    const [, action = ''] = /action="([^"]+)"/.exec(page) ?? [];
+    const [, prompt = ''] = /name="prompt" value="([^"]+)"/.exec(page) ?? [];
+    if (!action) throw new Error(`${response.status} ${page.slice(0, 300)}`);
+    const body = new URLSearchParams(prompt === 'login' ? { prompt, login: subject, password: 'x' } : { prompt });
+    return go(new URL(action, issuer), { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body });
+  };
+  return go(new URL(start));
+}
+
+async function signIn(browser: TestBrowser, subject: string, atProvider?: Map<string, string>) {
+  const { location = '' } = await browser.get('/sign-in/provider?to=/me');
+  const back = await visitProvider(location, subject, atProvider);
+  return { back, answer: await browser.get(back, { headers: { 'sec-fetch-site': 'cross-site' } }) };
+}
+
+const invite = async (subject: string, { isVerified = true, email = `${subject}@example.org` } = {}) => {
+  accounts.set(subject, { email, isVerified });
+  await site.invite({ email });
+};
+
+test('someone who is invited joins by a verified address, once, and is known by the account from then on', async () => {
+  await invite('ada');
+  const browser = site.browser();
+  const { answer, back } = await signIn(browser, 'ada');
+  expect(answer.status).toBe(200);
+  expect(answer.text).toContain('http-equiv="refresh" content="0;url=/me"');
+  expect(wordsOf((await browser.get('/me')).text)).toContain('ada@example.org');
+  // The role is that of the invitation, whatever the provider says.
+  expect((await browser.get('/people')).status).toBe(403);
+  // The same return again, and by another browser.
+  expect((await browser.get(back)).status).toBe(403);
+  expect((await site.browser().get(back)).status).toBe(403);
+  accounts.set('ada', { email: 'renamed@example.org', isVerified: false });
+  const again = site.browser();
+  expect((await signIn(again, 'ada')).answer.status).toBe(200);
+});
+
+test('an address that is not verified, nobody who was invited, and another account with the address of a member are rejected', async () => {
+  await invite('unverified', { isVerified: false });
+  await invite('bea');
+  expect((await signIn(site.browser(), 'bea')).answer.status).toBe(200);
+  accounts.set('stranger', { email: 'stranger@example.org', isVerified: true });
+  accounts.set('imposter', { email: 'bea@example.org', isVerified: true });
+  const before = await countRows(site);
+  for (const subject of ['unverified', 'stranger', 'imposter', 'nobody']) {
+    const browser = site.browser();
+    const { answer } = await signIn(browser, subject);
+    expect({ subject, status: answer.status }).toEqual({ subject, status: 403 });
+    expect(browser.cookies.has('session')).toBe(false);
+  }
+  expect(await countRows(site)).toEqual(before);
+});
+
+test('a forged or exchanged state, nonce or cookie is rejected', async () => {
+  await invite('cleo');
+  const before = await countRows(site);
+  const seals = new Seals(site.store.dependencies.secret);
+  const forge = async (change: (value: { flow: Record<string, unknown> }) => object, secret = seals) => {
+    const browser = site.browser();
+    const { location = '' } = await browser.get('/sign-in/provider');
+    const back = await visitProvider(location, 'cleo');
+    const value = seals.openValue<{ flow: Record<string, unknown> }>('provider', browser.cookies.get('provider'), Date.now());
+    if (!value) throw new Error('no cookie of the sign-in');
+    browser.cookies.set('provider', secret.sealValue('provider', change(value), Date.now() + 60_000));
+    return { browser, back };
+  };
+  const attempts = [
+    await forge(({ flow, ...rest }) => ({ ...rest, flow: { ...flow, nonce: 'another' } })),
+    await forge(({ flow, ...rest }) => ({ ...rest, flow: { ...flow, state: 'another' } })),
+    await forge(({ flow, ...rest }) => ({ ...rest, flow: { ...flow, verifier: 'a'.repeat(43) } })),
+    await forge((value) => value, new Seals(Buffer.from('the secret of somebody else'))),
+  ];
+  for (const { browser, back } of attempts) expect((await browser.get(back)).status).toBe(403);
+  // The return of another browser: an attacker who wants the victim to use the attacker's account.
+  const [attacker, victim] = [site.browser(), site.browser()];
+  const { location = '' } = await attacker.get('/sign-in/provider');
+  await victim.get('/sign-in/provider');
+  expect((await victim.get(await visitProvider(location, 'cleo'))).status).toBe(403);
+  expect(await countRows(site)).toEqual(before);
+});
+
+test('signing in again asks the provider to sign the person in, must be the same person, and ends the session before', async () => {
+  await invite('dora');
+  await invite('eva');
+  const atProvider = new Map<string, string>();
+  const browser = site.browser();
+  await signIn(browser, 'dora', atProvider);
+  const before = browser.cookies.get('session');
+  const { location = '' } = await browser.get('/sign-in/provider?to=/me');
+  expect(new URL(location).searchParams.get('prompt')).toBe('login');
+  expect(new URL(location).searchParams.get('max_age')).toBe('0');
+  const other = await browser.get(await visitProvider(location, 'eva'));
+  expect(other.status).toBe(403);
+  expect(browser.cookies.get('session')).toBe(before);
+  const { answer } = await signIn(browser, 'dora', atProvider);
+  expect(answer.status).toBe(200);
+  expect(browser.cookies.get('session')).not.toBe(before);
+  const old = site.browser();
+  old.cookies.set('session', before ?? '');
+  expect((await old.get('/me')).status).toBe(303);
+});

@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { searchPhrases } from '../../../src/domain/search-phrases.ts';
+import {
+  type Interpretation,
+  interpret,
+  type PhraseFilters,
+  tokensOf,
+  type Vocabulary,
+} from '../../../src/store/listings/interpretation.ts';
+
+const species = [...new Set(searchPhrases.flatMap(({ means }) => means.species ?? []))];
+const idOf = (name: string) => BigInt(species.indexOf(name) + 1);
+const [dogs, cats, rabbits] = [idOf('dog'), idOf('cat'), idOf('rabbit')];
+const vocabulary: Vocabulary = {
+  categoryIds: new Map(species.map((name) => [name, idOf(name)])),
+  places: new Map([
+    ['vienna', { town: 'Vienna' }],
+    ['new york', { town: 'New York' }],
+    ['sw1a 1aa', { postcode: 'SW1A 1AA' }],
+    ['90210', { postcode: '90210' }],
+  ]),
+};
+const textOf = (rest: Interpretation['rest']) => rest.map(({ text }) => text).join(' ');
+const read = (q: string, given: PhraseFilters = {}) => {
+  const found = interpret(tokensOf(q), given, vocabulary);
+  return found && { ...found.filters, ...(found.rest.length > 0 && { rest: textOf(found.rest) }) };
+};
+
+describe('A phrase of the table', () => {
+  test.each(searchPhrases.flatMap(({ means, en }) => en.map((phrase) => [phrase, means] as const)))(
+    '"%s" means what it says',
+    (phrase, means) => {
+      const { species: kind, ...others } = means;
+      const expected = { ...others, ...(kind !== undefined && { categoryId: idOf(kind) }) };
+      expect(read(phrase)).toEqual(expected);
+      expect(read(`${phrase.toUpperCase()}!`)).toEqual(expected);
+      expect(read(`"${phrase}"`)).toBeUndefined();
+    },
+  );
+
+  test('has one meaning', () => {
+    const phrases = searchPhrases.flatMap(({ en }) => en);
+    expect(phrases.filter((phrase, i) => phrases.indexOf(phrase) !== i)).toEqual([]);
+  });
+});
+
+describe('A search', () => {
+  test.each<[string, ReturnType<typeof read>]>([
+    ['small dog', { categoryId: dogs, size: 'small' }],
+    ['Puppies', { categoryId: dogs, age: 'baby' }],
+    ['shy cat', { categoryId: cats, rest: 'shy' }],
+    ['bunnies', { categoryId: rabbits }],
+    ['dogs good with cats', { categoryId: dogs, goodWith: ['cats'] }],
+    ['good with cats, dogs and small kids', { goodWith: ['children', 'dogs', 'cats'] }],
+    ['cat-friendly dog', { categoryId: dogs, goodWith: ['cats'] }],
+    ['dog and cat friendly', { goodWith: ['dogs', 'cats'] }],
+    ['dog for kids', { categoryId: dogs, goodWith: ['children'] }],
+    ['looking for a dog', { categoryId: dogs }],
+    ['cats for adoption', { categoryId: cats }],
+    ['golden retriever', { breed: 'golden retriever' }],
+    ['golden cat', { categoryId: cats, color: ['golden'] }],
+    ['black and white cat', { categoryId: cats, color: ['black', 'white'] }],
+    ['toy poodle', { breed: 'toy poodle' }],
+    ['German-Shepherd mix', { breed: 'german shepherd' }],
+    ['alsatian', { breed: 'german shepherd' }],
+    ['black labs', { color: ['black'], breed: 'labrador' }],
+    ['old english sheepdog', { breed: 'old english sheepdog' }],
+    ['domestic short hair', { breed: 'domestic shorthair' }],
+    ['long-haired female kitten', { categoryId: cats, age: 'baby', sex: 'female', coat: 'long' }],
+    ['2 year old dog', { categoryId: dogs, age: 'young' }],
+    ['6 month old puppy', { categoryId: dogs, age: 'baby' }],
+    ['ten years old', { age: 'senior' }],
+    ['dog under 12 months', { categoryId: dogs, age: 'baby' }],
+    ['less than a year old cat', { categoryId: cats, age: 'baby' }],
+    ['cat over 8 years old', { categoryId: cats, age: 'senior' }],
+    ['cat over 10 years', { categoryId: cats, rest: 'over 10 years' }],
+    ['dog under 6 months', { categoryId: dogs, rest: 'under 6 months' }],
+    ['pupies', { categoryId: dogs, age: 'baby' }],
+    ['rabit', { categoryId: rabbits }],
+    ['family dog', { categoryId: dogs, goodWith: ['children'] }],
+    ['small dog for seniors', { categoryId: dogs, size: 'small', rest: 'for seniors' }],
+    ['cat named Ginger', { categoryId: cats, name: 'Ginger' }],
+    ['dog called "Max"', { categoryId: dogs, rest: 'called Max' }],
+    ['dog in Vienna', { categoryId: dogs, town: 'Vienna' }],
+    ['small dogs near New York', { categoryId: dogs, size: 'small', town: 'New York' }],
+    ['cats SW1A 1AA', { categoryId: cats, postcode: 'SW1A 1AA' }],
+    ['dog 90210', { categoryId: dogs, postcode: '90210' }],
+    ['dog in need', { categoryId: dogs, rest: 'need' }],
+    ['Kätzchen', undefined],
+    ['vienna', undefined],
+    ['young at heart cat', { categoryId: cats, rest: 'young at heart' }],
+    ['cat with blue eyes', { categoryId: cats, rest: 'blue eyes' }],
+    ['"small" dog', { categoryId: dogs, rest: 'small' }],
+    ['"small dog" "cat', { categoryId: cats, rest: 'small dog' }],
+    ['dog "', { categoryId: dogs }],
+    ['“small” dog', { categoryId: dogs, rest: 'small' }],
+  ])('%s', (q, expected) => {
+    expect(read(q)).toEqual(expected);
+  });
+
+  test.each([
+    ['dog not good with cats', dogs],
+    ["dog that isn't good with cats", dogs],
+    ['dog without cats', dogs],
+    ['no kids dog', dogs],
+    ['dog, no cats or kids', dogs],
+    ['dog that hates cats', dogs],
+    ['dog reactive cat', cats],
+    ['cat free', undefined],
+    ['not small', undefined],
+    ['never good with small children', undefined],
+    ['scared of dogs', undefined],
+    ['not a puppy', undefined],
+    ['cat, not good with dogs, small', cats],
+  ])('%s is not the opposite of what it says', (q, categoryId) => {
+    const found = read(q);
+    expect(found?.goodWith).toBeUndefined();
+    expect(found?.age).toBeUndefined();
+    expect(found?.categoryId).toBe(categoryId);
+  });
+
+  test.each<[string, PhraseFilters, ReturnType<typeof read>]>([
+    ['small dog', { size: 'large' }, { categoryId: dogs, rest: 'small' }],
+    ['puppy', { age: 'senior' }, undefined],
+    ['puppy', { categoryId: cats }, undefined],
+    ['small dog', { size: 'small' }, { categoryId: dogs, size: 'small' }],
+    ['good with cats', { goodWith: ['dogs'] }, { goodWith: ['cats'] }],
+    ['black cat', { color: ['white', 'brown', 'red'] }, { categoryId: cats, rest: 'black' }],
+    ['cat in Vienna', { town: 'Graz' }, { categoryId: cats, rest: 'Vienna' }],
+  ])('%s beside %o follows the filter of the request', (q, given, expected) => {
+    expect(read(q, given)).toEqual(expected);
+  });
+
+  test('with two of a kind has neither as a filter', () => {
+    expect(read('small or large dog')).toEqual({ categoryId: dogs, rest: 'small large' });
+    expect(read('cats and dogs')).toBeUndefined();
+  });
+
+  test('of any text is understood again as it was, once the other words are in quotes', () => {
+    const phrases = searchPhrases.flatMap(({ en }) => en);
+    const piece = fc.oneof(
+      fc.constantFrom(...phrases),
+      fc.constantFrom('not', 'no', 'with', 'in', 'vienna', '"', ',', 'shy', '7', 'mix'),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const q = pieces.join(' ').slice(0, 100);
+        const found = interpret(tokensOf(q), {}, vocabulary);
+        if (!found) return;
+        const rest = `"${textOf(found.rest)}"`;
+        expect(interpret(tokensOf(rest), found.filters, vocabulary)).toBeUndefined();
+        for (const { text } of found.rest) expect(q).toContain(text);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test.each(['not ', 'no cat ', 'good with cats and ', 'a,', '"', 'in ', 'ß', '́', '1 '])('of %j again and again takes no time', (piece) => {
+    const q = piece.repeat(100).slice(0, 100);
+    const startMs = performance.now();
+    for (let i = 0; i < 50; i += 1) interpret(tokensOf(q), {}, vocabulary);
+    expect((performance.now() - startMs) / 50).toBeLessThan(20);
+  });
+});

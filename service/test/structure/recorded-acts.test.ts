@@ -1,0 +1,123 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
+import { auditedActs } from '../../src/partners/audit/audit.ts';
+import { listActs } from '../../src/partners/audit/audit-list.ts';
+import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
+import { submit } from '../application-steps.ts';
+import { homeward } from '../cli/homeward-command.ts';
+import { openTestStore } from '../test-store.ts';
+import { type Recorded, recordedCommands, recordedRoutes } from './recorded-acts.ts';
+
+const store = await openTestStore();
+const { db } = store.dependencies;
+const document = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, unknown>>;
+};
+
+const leavesOf = (command: Command, words: readonly string[] = []): string[] =>
+  command.commands.length === 0 ? [words.join(' ')] : command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
+
+test('every route that is no GET has a row', () => {
+  const routes = Object.entries(document.paths).flatMap(([at, methods]) =>
+    Object.keys(methods).flatMap((method) => (['get', 'head', 'parameters'].includes(method) ? [] : [`${method} ${at}`])),
+  );
+  expect(Object.keys(recordedRoutes).sort()).toEqual(routes.sort());
+});
+
+test('every command has a row', async () => {
+  expect(Object.keys(recordedCommands).sort()).toEqual(leavesOf(await buildProgram({})).sort());
+});
+
+const auditedBy = (rows: Readonly<Record<string, Recorded>>) =>
+  Object.entries(rows).flatMap(([name, row]) => (typeof row === 'object' && 'audited' in row ? [[name, row.audited] as const] : []));
+
+/** The acts that were recorded meanwhile, the first first. */
+async function actsOf(act: () => Promise<unknown>): Promise<string[]> {
+  const before = new Set((await listActs(db, { limit: 1_000 })).map(({ id, source }) => `${source} ${id}`));
+  await act();
+  const after = await listActs(db, { limit: 1_000 });
+  return after
+    .filter(({ id, source }) => !before.has(`${source} ${id}`))
+    .map((one) => one.act)
+    .reverse();
+}
+
+describe('each audited command leaves exactly its rows', async () => {
+  const manager = await createManager(store);
+  const questions = path.join(os.tmpdir(), `questions-${process.pid}.json`);
+  writeFileSync(questions, '{"questions":[]}');
+  const animal = async () => (await addPet(store, manager)).id;
+  const key = async () => String((await store.createKey({ client: 'Happy Tails' })).id);
+  const first = async () => {
+    await homeward(['people', 'invite', 'grace@example.org', '--role', 'staff'], { env: store.env });
+    await store.write(`update people set invited_until = null where email = 'grace@example.org'`);
+    return 'grace@example.org';
+  };
+  const prepare: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+    'keys create': async () => ['--client', 'New', '--plan', 'pro'],
+    'keys rotate': async () => [await key()],
+    'keys revoke': async () => [await key()],
+    'clients set-plan': async () => ['New', '--plan', 'business'],
+    'clients suspend': async () => ['New'],
+    'clients resume': async () => ['New'],
+    'people invite': async () => ['ada@example.org', '--role', 'volunteer', '--shelter', '1'],
+    'people change': async () => [await first(), '--name', 'Grace Hopper'],
+    'people link': async () => ['grace@example.org'],
+    'people remove': async () => ['grace@example.org'],
+    'bans lift': async () => [await key()],
+    'shelters create': async () => ['--name', 'Danube'],
+    'shelters update': async () => ['1', '--phone', '1'],
+    'shelters questions': async () => ['1', '--file', questions],
+    'orders erase': async () => [String((await placeOrder(store, manager, await animal())).id)],
+    'applications erase': async () => [String((await submit(store, manager, await animal())).id)],
+  };
+
+  test('and none is left out', () => {
+    expect(Object.keys(prepare).sort()).toEqual(
+      auditedBy(recordedCommands)
+        .map(([name]) => name)
+        .sort(),
+    );
+  });
+
+  test.each(Object.keys(prepare))('%s', async (name) => {
+    const args = (await prepare[name]?.()) ?? [];
+    const found = await actsOf(async () => {
+      const { status, stderr } = await homeward([...name.split(' '), ...args, ...(name.includes('questions') ? [] : [])], {
+        env: store.env,
+      });
+      expect(stderr.split('\n').filter((line) => line !== '' && !line.includes('"journal":true'))).toEqual([]);
+      expect(status).toBe(0);
+    });
+    expect(found).toEqual(auditedBy(recordedCommands).find(([one]) => one === name)?.[1]);
+  });
+});
+
+describe('each audited route leaves exactly its row', async () => {
+  const manager = await createManager(store);
+  const requests: Readonly<Record<string, readonly [string, object]>> = {
+    'post /shelters': ['/v1/shelters', { name: 'Alps' }],
+    'patch /shelters/{shelterId}': ['/v1/shelters/1', { phone: '2' }],
+    'put /shelters/{shelterId}/questions': ['/v1/shelters/1/questions', { questions: [] }],
+  };
+
+  test.each(auditedBy(recordedRoutes))('%s: %j', async (name, expected) => {
+    const [at, body] = requests[name] ?? ['', {}];
+    const found = await actsOf(async () => {
+      const { status } = await store.call(name.split(' ')[0]?.toUpperCase() ?? '', at, { key: manager.key, body });
+      expect(status).toBeLessThan(300);
+    });
+    expect(found).toEqual(expected);
+    const [row] = await listActs(db, { limit: 1 });
+    expect(row).toMatchObject({ keyId: manager.id, clientId: manager.clientId, network: '127.0.0.0/24', login: null, personId: null });
+  });
+});
+
+test('every act that can be audited is that of a command, of a route, or of a person who signs in', () => {
+  const found = new Set([...auditedBy(recordedCommands), ...auditedBy(recordedRoutes)].flatMap(([, acts]) => acts));
+  expect(Object.keys(auditedActs).filter((act) => !found.has(act as never))).toEqual(['person.joined', 'passkey.added', 'passkey.removed']);
+});
