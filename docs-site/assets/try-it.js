@@ -1,21 +1,28 @@
-// Sends the requests of the forms in the reference to this store, and shows the responses. The key stays in this page, unless
-// the reader asks to remember it until the tab closes.
+// Sends the requests of the forms in the reference to this store, and shows the responses. All forms send one key, which stays in
+// this tab: for other pages it is in sessionStorage, until the reader forgets it or closes the tab.
 const storageName = 'homeward-key';
 const bodyShownMax = 100_000;
 const timeoutMs = 30_000;
+const keyForm = document.querySelector('[data-key-form]');
+const keyField = document.querySelector('[data-key]');
 
-for (const form of document.querySelectorAll('.try form')) {
+keepKey();
+for (const form of document.querySelectorAll('.try')) {
   form.hidden = false;
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void tryIt(form);
   });
 }
-restoreKey();
 
 async function tryIt(form) {
   const button = form.querySelector('.send');
   const outcome = form.querySelector('[data-outcome]');
+  if (readKey() === '') {
+    outcome.replaceChildren('Enter your API key first, at the top of this page.');
+    keyField.focus();
+    return;
+  }
   const request = readRequest(form);
   button.disabled = true;
   outcome.replaceChildren('Sending…');
@@ -31,20 +38,21 @@ async function tryIt(form) {
   button.disabled = false;
 }
 
-/** Empty fields are omitted, except those of the path. */
+/** Empty fields are omitted, except those of the path and the idempotency key: a request that is sent again is a new one. */
 function readRequest(form) {
-  const key = form.querySelector('[data-key]').value.trim();
-  const headers = key ? { authorization: `Bearer ${key}` } : {};
+  const headers = { authorization: `Bearer ${readKey()}` };
   const query = new URLSearchParams();
   let url = form.dataset.path;
   for (const { value, dataset } of form.querySelectorAll('[data-in]')) {
     if (dataset.in === 'path') url = url.replace(`{${dataset.name}}`, encodeURIComponent(value));
+    else if (dataset.name === 'idempotency-key') headers[dataset.name] = value || randomHex();
     else if (value === '') continue;
     else if (dataset.in === 'header') headers[dataset.name] = value;
     else for (const one of 'list' in dataset ? value.split(',') : [value]) query.append(dataset.name, one.trim());
   }
-  const body = form.querySelector('[data-body]')?.value;
-  if (body !== undefined) headers['content-type'] = 'application/json';
+  const file = form.querySelector('[data-file]')?.files[0];
+  const body = file ?? form.querySelector('[data-body]')?.value;
+  if (body !== undefined) headers['content-type'] = file ? file.type : 'application/json';
   return { method: form.dataset.method, url: query.size > 0 ? `${url}?${query}` : url, headers, body };
 }
 
@@ -82,7 +90,8 @@ function curlOf({ method, url, headers, body }) {
   const lines = [`curl -i -X ${method} ${quote(location.origin + url)}`];
   if (authorization) lines.push('-H "Authorization: Bearer $HOMEWARD_KEY"');
   for (const [name, value] of Object.entries(others)) lines.push(`-H ${quote(`${name}: ${value}`)}`);
-  if (body !== undefined) lines.push(`-d ${quote(body)}`);
+  if (body instanceof File) lines.push(`--data-binary ${quote(`@${body.name}`)}`);
+  else if (body !== undefined) lines.push(`-d ${quote(body)}`);
   return lines.join(' \\\n  ');
 }
 
@@ -103,18 +112,29 @@ function element(tag, text, className = '') {
   return Object.assign(document.createElement(tag), { textContent: text, className });
 }
 
-/** All forms of the page share one key. It is stored for other pages of this tab only if the reader ticks the box. */
-function restoreKey() {
-  const keys = [...document.querySelectorAll('[data-key]')];
-  const boxes = [...document.querySelectorAll('[data-remember]')];
-  const stored = sessionStorage.getItem(storageName);
-  const share = (value, remember) => {
-    for (const key of keys) key.value = value;
-    for (const box of boxes) box.checked = remember;
-    if (remember) sessionStorage.setItem(storageName, value);
-    else sessionStorage.removeItem(storageName);
-  };
-  if (stored !== null) share(stored, true);
-  for (const key of keys) key.addEventListener('input', () => share(key.value, boxes[0].checked));
-  for (const box of boxes) box.addEventListener('change', () => share(keys[0].value, box.checked));
+const randomHex = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** People also paste the whole header. */
+const readKey = () => keyField.value.trim().replace(/^(Authorization: *)?Bearer +/i, '');
+
+function keepKey() {
+  const storage = findStorage();
+  keyField.value = storage?.getItem(storageName) ?? '';
+  keyField.addEventListener('input', () => storage?.setItem(storageName, readKey()));
+  keyForm.addEventListener('submit', (event) => event.preventDefault());
+  keyForm.querySelector('[data-forget]').addEventListener('click', () => {
+    storage?.removeItem(storageName);
+    keyField.value = '';
+    keyField.focus();
+  });
+  keyForm.hidden = false;
+}
+
+/** Undefined if the browser blocks storage: the key is then only in this page. */
+function findStorage() {
+  try {
+    return sessionStorage;
+  } catch {
+    return undefined;
+  }
 }

@@ -5,7 +5,7 @@ import {
   applicationStatuses,
   openApplicationStatuses,
 } from '../../service/src/domain/application-states.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../service/src/platform/html.ts';
 
 const box = { width: 116, height: 44 };
 const step = { x: 192, y: 128 };

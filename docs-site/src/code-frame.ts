@@ -1,5 +1,5 @@
+import { type Html, html } from '../../service/src/platform/html.ts';
 import { highlight } from './highlight.ts';
-import { type Html, html } from './html.ts';
 import { icon } from './icons.ts';
 
 const languageNames: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
+import { type Html, html } from '../../service/src/platform/html.ts';
 import { codeFrame, labelOf } from './code-frame.ts';
-import { type Html, html } from './html.ts';
 
 export interface CodeBlock {
   readonly code: string;

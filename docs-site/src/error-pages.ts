@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
+import { type HtmlValue, html } from '../../service/src/platform/html.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
-import { type HtmlValue, html } from './html.ts';
+import { codeTabs } from './code-tabs.ts';
+import { fixSamples } from './examples/error-fixes.ts';
 import type { Page } from './page-layout.ts';
 import { type ApiDocument, codesOf, commonCodes, operationsOf, operationUrl } from './reference-document.ts';
 
@@ -25,7 +27,7 @@ ${groups.map(
 const headingOf = (status: string) => ({ id: `status-${status}`, text: `${status} ${STATUS_CODES[status]}` });
 
 export function errorPage(code: ErrorCode, document: ApiDocument): Page {
-  const { status, cause, fix, request, message } = errorCodes[code];
+  const { status, cause, fix, code: fixInCode, request, message } = errorCodes[code];
   const main = html`<p class="crumb"><a href="/docs/errors">All codes</a></p>
 <h1><code>${code}</code></h1>
 <p class="badges"><span class="badge">HTTP status ${status} ${STATUS_CODES[status]}</span></p>
@@ -33,6 +35,7 @@ export function errorPage(code: ErrorCode, document: ApiDocument): Page {
 <p>${cause}</p>
 <h2>Fix</h2>
 <p>${fix}</p>
+${codeTabs(fixSamples(fixInCode, document))}
 <h2>Example</h2>
 ${codeFrame(shownRequest(code, request), code === 'malformed_request' ? 'text' : 'http', 'Request')}
 ${codeFrame(JSON.stringify({ code, message, status }, undefined, 2), 'json', `Response ${status}`)}

@@ -1,5 +1,5 @@
+import { type Html, type HtmlValue, html } from '../../service/src/platform/html.ts';
 import { breakable } from './breakable.ts';
-import { type Html, type HtmlValue, html } from './html.ts';
 import type { Field } from './schema-fields.ts';
 
 type Source = 'Field' | 'Response';

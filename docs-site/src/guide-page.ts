@@ -1,6 +1,6 @@
+import { type Html, html } from '../../service/src/platform/html.ts';
 import { applicationDiagramFigure } from './application-diagram.ts';
 import { type Guide, guides } from './guides.ts';
-import { type Html, html } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
 import { orderDiagramFigure } from './order-diagram.ts';
 import type { Page } from './page-layout.ts';

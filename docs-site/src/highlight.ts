@@ -6,7 +6,7 @@ import python from '@shikijs/langs/python';
 import shell from '@shikijs/langs/shellscript';
 import typescript from '@shikijs/langs/typescript';
 import { codeToTokensBase, createShikiPrimitive } from '@shikijs/primitive';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../service/src/platform/html.ts';
 
 /** The kinds of tokens, by the scopes of the grammars. The style sheet gives each a colour, as `.t-<kind>`. */
 const kinds: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { Html, html } from './html.ts';
+import { Html, html } from '../../service/src/platform/html.ts';
 
 /** Line drawings of 24 by 24, in the colour of the text around them. */
 const drawings = {
@@ -17,6 +17,10 @@ const drawings = {
   gauge: '<path d="M4.5 18a9 9 0 1 1 15 0"/><path d="m12 14 4-5"/><circle cx="12" cy="14.5" r="1.2"/>',
   heart: '<path d="M12 20.5 4.6 13a4.9 4.9 0 0 1 6.9-6.9l.5.5.5-.5a4.9 4.9 0 0 1 6.9 6.9z"/>',
   home: '<path d="m3.5 11 8.5-7.5L20.5 11"/><path d="M6 9.5V20h12V9.5M10 20v-5.5h4V20"/>',
+  people:
+    '<circle cx="9" cy="8" r="3.5"/><path d="M3 20c0-3.9 2.7-6.5 6-6.5s6 2.6 6 6.5"/><path d="M15.5 4.8a3.5 3.5 0 0 1 0 6.4M17.5 14c2.1.9 3.5 3.1 3.5 6"/>',
+  paw: '<circle cx="6" cy="11" r="1.8"/><circle cx="10" cy="6.5" r="1.8"/><circle cx="15" cy="6.5" r="1.8"/><circle cx="18.5" cy="11" r="1.8"/><path d="M12.3 11.5c-2.6 0-5.3 3-5.3 5.4 0 1.5 1.1 2.4 2.4 2.4 1 0 1.9-.5 2.9-.5s1.8.5 2.9.5c1.3 0 2.3-.9 2.3-2.4 0-2.4-2.6-5.4-5.2-5.4z"/>',
+  place: '<path d="M12 21c4.5-5 7-8.6 7-11.5a7 7 0 0 0-14 0C5 12.4 7.5 16 12 21z"/><circle cx="12" cy="9.5" r="2.5"/>',
   feed: '<path d="M5 12a7 7 0 0 1 7 7M5 5a14 14 0 0 1 14 14"/><circle cx="6" cy="18" r="1.5"/>',
   send: '<path d="M21 3 10 14M21 3l-6.5 18-4.5-7-7-4.5z"/>',
   shield: '<path d="M12 3 5 5.5v6c0 4.5 3 7.5 7 9.5 4-2 7-5 7-9.5v-6z"/><path d="m9 12 2.2 2.2L15.3 10"/>',

@@ -1,18 +1,19 @@
 import { errorCodes } from '../../service/src/platform/errors.ts';
-import { guides } from './guides.ts';
+import { guideGroups } from './guides.ts';
 
 /** An index for language models (llmstxt.org): links to plain text, each with a sentence. */
 export function llmsText(): string {
-  const lines = guides.map(({ slug, title, summary }) => `- [${title}](/docs/${slug}.md): ${summary}`);
+  const groups = guideGroups.map(({ title: group, guides }) => {
+    const lines = guides.map(({ slug, title, summary }) => `- [${title}](/docs/${slug}.md): ${summary}`);
+    return `## ${group}\n\n${lines.join('\n')}`;
+  });
   return `# Homeward
 
 > An animal adoption store as a service: list animals, place orders for adopters, and follow every change, over HTTP and JSON with an API key.
 
 Every path of the API starts with /v1. Send the key as 'Authorization: Bearer <API_KEY>'. After a 429, wait for Retry-After.
 
-## Guides
-
-${lines.join('\n')}
+${groups.join('\n\n')}
 
 ## Reference
 

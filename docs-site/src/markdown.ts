@@ -1,9 +1,9 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { errorCodes } from '../../service/src/platform/errors.ts';
+import { Html, html } from '../../service/src/platform/html.ts';
 import { codeFrame } from './code-frame.ts';
 import { type CodeBlock, codeTabs } from './code-tabs.ts';
 import { guides } from './guides.ts';
-import { Html, html } from './html.ts';
 
 export interface Heading {
   readonly id: string;
@@ -53,6 +53,11 @@ export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html }
         const url = urlOnSite(href);
         return url === undefined ? inner : `<a href="${html`${url}`.text}">${inner}</a>`;
       },
+      image: ({ href, text }) => {
+        const { width, height } = pictureSizes[href.includes('-phone.') ? 'phone' : 'desk'];
+        return html`<img src="/docs/${href}" width="${width}" height="${height}" alt="${text}" loading="lazy" decoding="async" class="picture">`
+          .text;
+      },
       // A table scrolls, so it must be reachable by keyboard.
       table(token) {
         const row = (cells: Tokens.TableCell[], tag: 'th' | 'td') =>
@@ -68,6 +73,9 @@ export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html }
   const body = new Html(marked.parser(groupTabs(marked.lexer(markdown))));
   return { title, body, headings };
 }
+
+/** Of the pictures of guides, by what their names end with, so that nothing moves when they arrive. */
+export const pictureSizes = { phone: { width: 390, height: 760 }, desk: { width: 1_060, height: 700 } } as const;
 
 const tabsType = 'tabs';
 const tabLanguages = ['sh', 'ts', 'py'];

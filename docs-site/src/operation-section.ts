@@ -1,10 +1,10 @@
 import { errorCodes } from '../../service/src/platform/errors.ts';
+import { type Html, type HtmlValue, html } from '../../service/src/platform/html.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { codeTabs } from './code-tabs.ts';
 import { findOperationExample } from './examples/operation-examples.ts';
 import { fieldList } from './field-list.ts';
-import { type Html, type HtmlValue, html } from './html.ts';
 import { type ApiDocument, codesOf, isSuccess, type Operation, type Parameter, type Response } from './reference-document.ts';
 import { describe, fieldsOf } from './schema-fields.ts';
 import { badgesOf } from './stability-badges.ts';
@@ -21,20 +21,22 @@ export function operationSection(document: ApiDocument, operation: Operation, co
   const body = requestBody?.content['application/json']?.schema;
   const scope = operation['x-scope'];
   return html`<section class="operation" aria-labelledby="${id}">
-<div class="facts">
+<div class="purpose">
 <h2 id="${id}"><a class="anchor" href="#${id}">${summary}</a></h2>
 <p class="line"><span class="method ${method.toLowerCase()}">${method}</span> <code class="path">${breakable(path)}</code></p>
 <p class="badges">${badgesOf(operation)}${scope && html`<span class="badge scope">Scope ${scope}</span>`}</p>
 ${description && html`<p>${withCode(description)}</p>`}
+</div>
+<div class="samples">
+${tryItForm(operation)}
+${operationSamples(operation)}
+${responseFields(document, operation)}
+</div>
+<div class="facts">
 ${(['path', 'query', 'header'] as const).map((place) => parameterList(document, parameters, place))}
 ${body && html`<h3>Body</h3>${fieldList(fieldsOf(document, body))}`}
 <h3>Responses</h3>
 ${responseList(operation, common)}
-</div>
-<div class="samples">
-${operationSamples(operation)}
-${responseFields(document, operation)}
-${tryItForm(operation)}
 </div>
 </section>`;
 }

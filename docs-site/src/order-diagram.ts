@@ -1,5 +1,5 @@
 import { type OrderStatus, orderActions, orderStatuses, placing } from '../../service/src/domain/order-states.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../service/src/platform/html.ts';
 
 const box = { width: 116, height: 44 };
 const step = { x: 208, y: 92 };

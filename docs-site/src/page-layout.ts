@@ -1,5 +1,5 @@
-import { guides } from './guides.ts';
-import { type Html, type HtmlValue, html } from './html.ts';
+import { type Html, type HtmlValue, html } from '../../service/src/platform/html.ts';
+import { guideGroups } from './guides.ts';
 import { icon } from './icons.ts';
 import type { Heading } from './markdown.ts';
 import type { SectionLink } from './reference-document.ts';
@@ -89,9 +89,13 @@ const link = (href: string, text: string, current: boolean | 'page') =>
 
 function navigation(path: string, sections: readonly SectionLink[]): Html {
   const item = (href: string, text: string) => html`<li>${link(href, text, path === href && 'page')}</li>`;
-  return html`<p class="part">Guides</p>
+  const groups = guideGroups.map(
+    ({ title: group, guides }) =>
+      html`<p class="part">${group}</p>
 <ul>${guides.map(({ slug, title }) => item(`/docs/${slug}`, title))}</ul>
-<p class="part">Reference</p>
+`,
+  );
+  return html`${groups}<p class="part">Reference</p>
 <ul>${item('/docs/reference', 'Overview')}${sections.map(({ href, title, items }) => [
     html`<li>${link(href, title, path === href && 'page')}${
       path === href && html`<ul data-sections>${items.map((one) => html`<li><a href="#${one.id}">${one.text}</a></li>`)}</ul>`

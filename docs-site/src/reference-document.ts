@@ -31,6 +31,7 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required?: boolean;
   readonly description?: string;
+  readonly example?: string | number;
   readonly schema: Schema;
 }
 

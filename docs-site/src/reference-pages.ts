@@ -1,9 +1,9 @@
+import { type Html, html } from '../../service/src/platform/html.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { codeTabs } from './code-tabs.ts';
 import { findEventExample, setupExample } from './examples/operation-examples.ts';
 import { fieldList } from './field-list.ts';
-import { type Html, html } from './html.ts';
 import { operationSection } from './operation-section.ts';
 import type { Page } from './page-layout.ts';
 import {
@@ -19,6 +19,7 @@ import {
 } from './reference-document.ts';
 import { fieldsOf } from './schema-fields.ts';
 import { badgesOf } from './stability-badges.ts';
+import { keyForm } from './try-it-form.ts';
 
 const tryItScript = '/docs/assets/try-it.js';
 
@@ -26,7 +27,7 @@ const tryItScript = '/docs/assets/try-it.js';
 export function referenceOverview(document: ApiDocument): Page {
   const operations = operationsOf(document);
   const main = html`<h1>Reference</h1>
-<p class="lead">Every operation, generated from the <a href="/openapi.json">OpenAPI document</a> of this store, with a live console.</p>
+<p class="lead">Every operation, generated from the <a href="/openapi.json">OpenAPI document</a> of this store, with a form to try it.</p>
 <h2 id="operations"><a class="anchor" href="#operations">Operations</a></h2>
 ${document.tags.map(({ name, description }) => operationList(name, description, operations))}
 <h3><a href="${eventTypesPath}">Event types</a></h3>
@@ -49,6 +50,7 @@ export function referenceSection(document: ApiDocument, tag: ApiDocument['tags']
   const common = { codes: commonCodes(all), headers: commonHeaders(all) };
   const main = html`<h1>${tag.name}</h1>
 <p class="lead">${tag.description}</p>
+${keyForm}
 <details class="more"><summary>What the examples need</summary>${codeTabs(setupExample())}</details>
 ${all.filter(({ tags }) => tags?.[0] === tag.name).map((operation) => operationSection(document, operation, common))}`;
   const description = `Reference of the operations on ${tag.name.toLowerCase()}: parameters, responses, examples.`;

@@ -1,5 +1,5 @@
+import { html } from '../../service/src/platform/html.ts';
 import { guides } from './guides.ts';
-import { html } from './html.ts';
 import { icon } from './icons.ts';
 
 /** The script that opens the search. It loads the other two when the reader opens it. */

@@ -1,8 +1,8 @@
 import { errorCodes } from '../../service/src/platform/errors.ts';
+import { html } from '../../service/src/platform/html.ts';
 import { tabLabelOf } from './code-tabs.ts';
 import { changelogPage, guidePage } from './guide-page.ts';
 import { guides } from './guides.ts';
-import { html } from './html.ts';
 import type { Page } from './page-layout.ts';
 import { type ApiDocument, eventTypesPath, operationsOf, operationUrl } from './reference-document.ts';
 import { referenceOverview } from './reference-pages.ts';
@@ -13,8 +13,8 @@ import type { SiteFiles } from './site-files.ts';
 /** A guide explains, so it comes before a reference that matches as well. The changelog mentions everything once. */
 const weights = { operation: 0.65, event: 0.4, error: 0.35, changelog: 0.3 };
 
-/** These guides show again what others explain: with the client, and on staging. */
-const guideWeights: Readonly<Record<string, number>> = { sdk: 0.7, rehearsal: 0.7 };
+/** These guides show again what others explain: with the client, on staging, and for people who write no programs. */
+const guideWeights: Readonly<Record<string, number>> = { sdk: 0.7, rehearsal: 0.7, 'first-day': 0.5 };
 
 /** Every place that the search can lead to. */
 export function searchEntries(files: SiteFiles, document: ApiDocument): SearchEntry[] {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { guides } from './guides.ts';
@@ -13,8 +13,17 @@ export interface SiteFiles {
   readonly favicon: Buffer;
 }
 
-const styles = ['style.css', 'search.css'];
-const assets = ['early.js', 'page.js', 'search.js', 'try-it.js', 'icon.svg', 'fonts/figtree.woff2', 'fonts/jetbrains-mono.woff2'];
+const styles = ['service/src/platform/design-tokens.css', 'docs-site/assets/style.css', 'docs-site/assets/search.css'];
+const assets = [
+  'early.js',
+  'page.js',
+  'search.js',
+  'try-it.js',
+  'icon.svg',
+  'biscuit.webp',
+  'fonts/figtree.woff2',
+  'fonts/jetbrains-mono.woff2',
+];
 
 /** `root` is the root folder of the repository. */
 export function readSiteFiles(root = new URL('../../', import.meta.url)): SiteFiles {
@@ -25,12 +34,16 @@ export function readSiteFiles(root = new URL('../../', import.meta.url)): SiteFi
     changelog: text('CHANGELOG.md'),
     assets: new Map([
       ...assets.map((name) => [path.basename(name), asset(name)] as const),
+      ...pictures(new URL('docs/guides/assets/', root)),
       // One file for the browser.
-      ['style.css', Buffer.concat(styles.map(asset))],
+      ['style.css', Buffer.concat(styles.map((name) => read(new URL(name, root))))],
     ]),
     favicon: asset('favicon.ico'),
   };
 }
+
+/** Of the guides. */
+const pictures = (folder: URL) => readdirSync(folder).map((name) => [name, read(new URL(name, folder))] as const);
 
 function read(file: URL): Buffer {
   try {

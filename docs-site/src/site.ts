@@ -1,8 +1,8 @@
 import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
+import { html } from '../../service/src/platform/html.ts';
 import { errorPage, errorsPage } from './error-pages.ts';
 import { changelogPage, guidePage } from './guide-page.ts';
 import { guides } from './guides.ts';
-import { html } from './html.ts';
 import { llmsText } from './llms-text.ts';
 import { layOut, type Page } from './page-layout.ts';
 import { type ApiDocument, eventTypesPath, sectionPath, sectionsOf } from './reference-document.ts';
@@ -18,7 +18,7 @@ export function siteContents(files: SiteFiles, document: ApiDocument): Map<strin
   const sections = sectionsOf(document);
   const page = (make: () => Page) => () => layOut(make(), sections);
   return new Map<string, () => string | Buffer>([
-    ['/docs', page(() => startPage(document))],
+    ['/docs', page(() => startPage())],
     ...guides.flatMap((guide) => {
       const text = files.guides.get(guide.slug) ?? '';
       return [[`/docs/${guide.slug}`, page(() => guidePage(guide, text))] as const, [`/docs/${guide.slug}.md`, () => text] as const];

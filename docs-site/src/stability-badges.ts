@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../service/src/platform/html.ts';
 import type { Operation } from './reference-document.ts';
 
 /** Badges for the stability and the deprecation of an operation. */

@@ -1,10 +1,15 @@
-// Sends the example of each code to a real store: the page of the code must show the actual response.
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+// Sends the example of each code to a real store: the page of the code must show the actual response. Then runs its fix there.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { revokeApiKey, setSuspended } from '../../service/src/partners/clients/clients.ts';
 import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
 import { actAll, addPet, adopter, createManager, placeOrder } from '../../service/test/adoption-steps.ts';
 import { decideAll, submit } from '../../service/test/application-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
+import { GuideRun, python } from '../../service/test/docs/guide-run.ts';
+import { typeFaultsOf } from '../../service/test/docs/sample-types.ts';
 import { publishAll } from '../../service/test/event-steps.ts';
 import { countLockWaits, holdLocks } from '../../service/test/lock-waits.ts';
 import { ManualClock } from '../../service/test/manual-clock.ts';
@@ -13,6 +18,11 @@ import { sendRaw } from '../../service/test/raw-request.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../../service/test/test-store.ts';
 import { addEndpoint } from '../../service/test/webhook-work.ts';
 import { SmallDisk } from '../../testkit/small-disk.ts';
+import { testAuthor } from '../../testkit/test-author.ts';
+import { fixSamples } from '../src/examples/error-fixes.ts';
+import type { Sample } from '../src/examples/example.ts';
+import { storeAddress } from '../src/examples/store-address.ts';
+import type { ApiDocument } from '../src/reference-document.ts';
 
 interface Rejection {
   readonly status: number;
@@ -20,6 +30,9 @@ interface Rejection {
 }
 
 const jpeg = await makeImage('tan');
+const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as ApiDocument;
+const codes = Object.keys(errorCodes) as ErrorCode[];
+const fixesOf = (code: ErrorCode) => fixSamples(errorCodes[code].code, document);
 const clock = new ManualClock('2026-11-15T10:00:00Z');
 const stores = new AsyncDisposableStack();
 let store: TestStore;
@@ -28,15 +41,21 @@ let partner: TestKey;
 let manager: TestKey;
 let whileInProgress: Rejection;
 
-const openStore = async (options: TestStoreOptions = {}) => stores.use(await createTestStore(options));
+/** Those of one example: all at once would need more connections than the server has. */
+let ofExample = new AsyncDisposableStack();
+const openStore = async (options: TestStoreOptions = {}) => ofExample.use(await createTestStore(options));
 
 beforeAll(async () => {
-  [store, clocked] = [await openStore(), await openStore({ clock })];
+  [store, clocked] = [stores.use(await createTestStore()), stores.use(await createTestStore({ clock }))];
   [partner, manager] = [await store.createKey(), await createManager(store)];
   // The examples are about animal 1, order 1 and endpoint 1.
   await addPet(store, partner);
   whileInProgress = await retryWhileInProgress();
   await addEndpoint(store, partner, { url: 'https://example.org/hooks' });
+});
+afterEach(async () => {
+  await ofExample.disposeAsync();
+  ofExample = new AsyncDisposableStack();
 });
 afterAll(() => stores.disposeAsync());
 
@@ -110,7 +129,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   },
   photo_storage_full: async () => {
     // Smaller than what photos leave free.
-    const disk = stores.use(await SmallDisk.mount(16));
+    const disk = ofExample.use(await SmallDisk.mount(16));
     const at = await openStore({ env: { HOMEWARD_PHOTOS: disk.folder } });
     const key = await createManager(at);
     await addPet(at, key);
@@ -118,7 +137,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   },
   too_many_uploads: async () => {
     const { at, key, folder } = await openPhotoStore();
-    const others = [1, 2].map(() => sendRaw(at.url, `${headOf('upload_too_slow', key)}abc`, 15_000));
+    const others = [1, 2].map(() => sendRaw(at.url, `${headOf('upload_too_slow', { at, key })}abc`, 15_000));
     await vi.waitUntil(async () => (await filesIn(folder, 'originals')).length === 2);
     const third = await send('too_many_uploads', { at, key }, jpeg);
     await Promise.all(others);
@@ -135,19 +154,40 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   },
   upload_too_slow: async () => {
     const { at, key } = await openPhotoStore();
-    const head = headOf('upload_too_slow', key);
+    const head = headOf('upload_too_slow', { at, key });
     return sendRaw(at.url, `${head}${'x'.repeat(10)}`, 15_000);
   },
   photo_too_large: async () => {
     const { at, key } = await openPhotoStore();
-    return sendRaw(at.url, headOf('photo_too_large', key));
+    return sendRaw(at.url, headOf('photo_too_large', { at, key }));
   },
   unsupported_image: async () => {
     const { at, key } = await openPhotoStore();
     return send('unsupported_image', { at, key });
   },
   request_timeout: () => sendOnSocket('request_timeout'),
-  pet_has_open_order: () => send('pet_has_open_order', { key: manager }),
+  pet_has_open_order: async () => {
+    const { at, key } = await openStoreWithPets(1);
+    await placeOrder(at, key, 1);
+    return send('pet_has_open_order', { at, key });
+  },
+  pet_is_sold: async () => {
+    const { at, key } = await openStoreWithPets(1);
+    await at.call('PATCH', '/v1/pets/1', { key: key.key, body: { status: 'sold' } });
+    return send('pet_is_sold', { at, key });
+  },
+  outcome_recorded: async () => {
+    const { at, key } = await openStoreWithPets(1);
+    await at.call('POST', '/v1/pets/1/outcome', { key: key.key, body: { type: 'escaped' } });
+    return send('outcome_recorded', { at, key });
+  },
+  outcome_final: async () => {
+    const { at, key } = await openStoreWithPets(1);
+    await at.call('POST', '/v1/pets/1/outcome', { key: key.key, body: { type: 'escaped' } });
+    await at.write('update pets set undoable_until = null where id = 1');
+    return send('outcome_final', { at, key });
+  },
+  outcome_not_found: async () => send('outcome_not_found', await openStoreWithPets(1)),
   external_id_taken: async () => {
     const at = await openStore();
     const key = await createManager(at);
@@ -186,11 +226,24 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   precondition_failed: () => send('precondition_failed', { key: manager }),
   client_suspended: async () => {
     const key = await store.createKey({ client: 'Happy Tails' });
-    await setSuspended(store.dependencies.db, () => true, 'Happy Tails', true);
+    await setSuspended(store.dependencies.db, () => true, testAuthor, 'Happy Tails', true);
     await executeAsOwner(store.dependencies.config.databaseUrl, "update clients set suspended_at = '2026-11-15T10:00:00Z' where id = $1", [
       key.clientId,
     ]);
     return send('client_suspended', { key });
+  },
+  pet_on_hold: async () => {
+    const at = await openStore();
+    const key = await at.createKey();
+    await addPet(at, key);
+    await at.call('PUT', '/v1/pets/1/hold', { key: (await createManager(at)).key, body: { reason: 'medical' } });
+    return send('pet_on_hold', { at, key });
+  },
+  hold_not_found: async () => {
+    const at = await openStore();
+    const key = await createManager(at);
+    await addPet(at, key);
+    return send('hold_not_found', { at, key });
   },
   orders_by_application: async () => {
     const at = await openStore();
@@ -209,9 +262,10 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     return send('open_order_limit', { at, key });
   },
   webhook_limit_reached: async () => {
-    const key = await store.createKey();
-    for (let i = 0; i < 20; i += 1) await addEndpoint(store, key, { url: 'https://example.org/hooks' });
-    return send('webhook_limit_reached', { key });
+    const at = await openStore();
+    const key = await at.createKey();
+    for (let i = 0; i < 20; i += 1) await addEndpoint(at, key, { url: 'https://example.org/hooks' });
+    return send('webhook_limit_reached', { at, key });
   },
   webhook_disabled: async () => {
     await store.call('PATCH', '/v1/webhooks/1', { key: partner.key, body: { status: 'disabled' } });
@@ -223,7 +277,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     await addEndpoint(at, key, { url: 'https://example.org/hooks' });
     await addPet(at, key);
     await publishAll(at);
-    return last(2, () => send('replay_in_progress', { at, key }));
+    return repeat(2, () => send('replay_in_progress', { at, key }));
   },
   idempotency_in_progress: async () => whileInProgress,
   operation_removed: async () => {
@@ -234,14 +288,14 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   rate_limit_exceeded: async () => {
     clock.set('2026-11-15T10:00:37Z');
     const key = await clocked.createKey({ plan: 'free' });
-    return last(61, () => send('rate_limit_exceeded', { at: clocked, key }));
+    return repeat(61, () => send('rate_limit_exceeded', { at: clocked, key }));
   },
   api_key_banned: async () => {
     clock.set('2026-11-15T10:00:37Z');
     const key = await clocked.createKey({ plan: { perMinute: 1, perDay: 1_000 } });
-    await last(2, () => send('api_key_banned', { at: clocked, key }));
+    await repeat(2, () => send('api_key_banned', { at: clocked, key }));
     clock.advance(2_000);
-    return last(30, () => send('api_key_banned', { at: clocked, key }));
+    return repeat(30, () => send('api_key_banned', { at: clocked, key }));
   },
   headers_too_large: () => sendOnSocket('headers_too_large'),
   // The error is a missing table.
@@ -269,7 +323,8 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
 };
 
 describe('The example of', () => {
-  test.each(Object.keys(errorCodes) as ErrorCode[])('%s is the actual response', async (code) => {
+  test.each(codes)('%s is the actual response, and its fix works', async (code) => {
+    last = undefined;
     const { status, json } = await (provocations[code] ?? (() => send(code, { key: partner })))();
     const { message: example, status: expected } = errorCodes[code];
     const { message, ...rest } = json as { message: string };
@@ -279,8 +334,71 @@ describe('The example of', () => {
       status: expected,
       message: normalised(example),
     });
+    if (!(code in notRun)) await fix(code);
   });
 });
+
+describe('The fixes', () => {
+  test("match the SDK's types", { timeout: 120_000 }, async () => {
+    const samples = codes.map((name) => ({ name, block: { language: 'ts', text: codeOf(fixesOf(name), 'ts') } }));
+    expect(await typeFaultsOf(samples)).toEqual([]);
+  });
+
+  test.skipIf(!python)('are programs in Python', async () => {
+    using run = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: partner.key });
+    const programs = codes.map((code) => codeOf(fixesOf(code), 'py'));
+    const text = `for program in ${JSON.stringify(programs)}:\n    compile(program, 'fix', 'exec')\nprint(${programs.length})`;
+    expect(await run.do({ language: 'py', text })).toBe(`${codes.length}\n`);
+  });
+});
+
+/** Fixes that are only checked as programs, and why. */
+const notRun: Partial<Record<ErrorCode, string>> = {
+  rate_limit_exceeded: 'the clock of its store stands still',
+  api_key_banned: 'the clock of its store stands still',
+  unavailable: 'its database stays away',
+  idempotency_in_progress: 'the first request has succeeded meanwhile',
+};
+
+/** The key that a fix needs, if it is another than the one with which the error came. */
+const fixKeys: Partial<Record<ErrorCode, (at: TestStore) => Promise<TestKey> | TestKey>> = {
+  api_key_missing: () => partner,
+  api_key_invalid: () => partner,
+  api_key_expired: (at) => at.createKey(),
+  api_key_revoked: () => partner,
+  malformed_request: () => partner,
+  insufficient_scope: () => manager,
+  photo_storage_limit: (at) => createManager(at),
+};
+
+/** Where an example was sent last, and with which key. */
+let last: { readonly at: TestStore; readonly key: TestKey | undefined } | undefined;
+
+async function fix(code: ErrorCode): Promise<void> {
+  const { at, key: sent } = last ?? { at: store, key: partner };
+  const { key } = (await fixKeys[code]?.(at)) ?? sent ?? partner;
+  const run = runFor(at, key);
+  const isReport = 'report' in errorCodes[code].code;
+  writeFileSync(path.join(run.folder, '.curlrc'), `silent\nshow-error\n${isReport ? '' : 'fail\n'}`);
+  writeFileSync(path.join(run.folder, 'biscuit.jpg'), jpeg);
+  // In the store of most examples a fix can be repeated, and the processes of the other languages need not be started again.
+  const inAll = at === store && !isReport;
+  for (const { language, code: text } of fixesOf(code)) {
+    if (language !== 'sh' && !(inAll && (language === 'ts' || python))) continue;
+    await run.do({ language, text: text.replaceAll(storeAddress, at.url).replaceAll('hw_live_…', key) });
+  }
+}
+
+const runs = new Map<string, GuideRun>();
+
+/** One for all examples of a store and a key: its processes take time to start. */
+function runFor(at: TestStore, key: string): GuideRun {
+  const run = runs.get(at.url + key) ?? stores.use(new GuideRun({ HOMEWARD_URL: at.url, HOMEWARD_KEY: key }));
+  runs.set(at.url + key, run);
+  return run;
+}
+
+const codeOf = (samples: readonly Sample[], language: Sample['language']) => samples.find((one) => one.language === language)?.code ?? '';
 
 /** Replaces a key's id and times, which differ from run to run. */
 const normalised = (message: string) =>
@@ -297,8 +415,9 @@ function read(code: ErrorCode): { line: string; headers: string[]; body: string 
 
 async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?: TestKey }, bytes?: Buffer): Promise<Rejection> {
   const { line, headers, body } = read(code);
-  const [method = '', path = ''] = line.split(' ');
-  return at.call(method, path, {
+  const [method = '', url = ''] = line.split(' ');
+  last = { at, key };
+  return at.call(method, url, {
     ...(key && { key: key.key }),
     ...(body !== undefined && { raw: bytes ?? body }),
     headers: Object.fromEntries(headers.map((header) => header.split(': ', 2) as [string, string])),
@@ -306,9 +425,10 @@ async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?
 }
 
 /** The head of the example's request, to which the caller adds the body. */
-function headOf(code: ErrorCode, { key }: TestKey): string {
+function headOf(code: ErrorCode, { at, key }: { at: TestStore; key: TestKey }): string {
+  last = { at, key };
   const { line, headers } = read(code);
-  const fields = ['Host: homeward.example', `Authorization: Bearer ${key}`, ...headers.filter((header) => !header.startsWith('…'))];
+  const fields = ['Host: homeward.example', `Authorization: Bearer ${key.key}`, ...headers.filter((header) => !header.startsWith('…'))];
   return `${line} HTTP/1.1\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`;
 }
 
@@ -332,13 +452,13 @@ async function openStoreWithPets(count: number): Promise<{ at: TestStore; key: T
 
 /** A store that accepts photos, with animal 1. */
 async function openPhotoStore(): Promise<{ at: TestStore; key: TestKey; folder: string }> {
-  const { store: at, folder } = stores.use(await createPhotoStore());
+  const { store: at, folder } = ofExample.use(await createPhotoStore());
   const key = await createManager(at);
   await addPet(at, key);
   return { at, key, folder };
 }
 
-async function last(times: number, act: () => Promise<Rejection>): Promise<Rejection> {
+async function repeat(times: number, act: () => Promise<Rejection>): Promise<Rejection> {
   for (let i = 1; i < times; i += 1) await act();
   return act();
 }

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { orderActions } from '../../service/src/domain/order-states.ts';
+import { type Html, html } from '../../service/src/platform/html.ts';
 import { python } from '../../service/test/docs/guide-run.ts';
 import { typeFaultsOf } from '../../service/test/docs/sample-types.ts';
 import { tabLabelOf } from '../src/code-tabs.ts';
 import { findEventExample, findOperationExample, type OperationExample, setupExample } from '../src/examples/operation-examples.ts';
-import { type Html, html } from '../src/html.ts';
 import { operationSamples } from '../src/operation-section.ts';
 import { type ApiDocument, isSuccess, operationsOf } from '../src/reference-document.ts';
 import { type Played, playScenario } from './examples/scenario-run.ts';

@@ -6,7 +6,7 @@ import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts
 import { helpLink } from '../../service/src/platform/http/error-handler.ts';
 import { inlineComponents } from '../../service/src/platform/http/openapi-components.ts';
 import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
-import { guides } from '../src/guides.ts';
+import { guideGroups, guides } from '../src/guides.ts';
 import { readSiteFiles } from '../src/site-files.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -84,7 +84,11 @@ describe('Every page', () => {
     const faulty = [...pages].filter(([, text]) => {
       const linked = [...text.matchAll(/<link [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);
       const loaded = [...attributes(text, 'src'), ...attributes(text, 'srcset'), ...linked];
-      return loaded.some((url) => !url.startsWith('/docs/assets/')) || /<style|<script>|<script type="module">| style=| on\w+="/.test(text);
+      const withoutCode = text.replaceAll(/<pre.*?<\/pre>/gs, '');
+      return (
+        loaded.some((url) => !url.startsWith('/docs/assets/')) ||
+        /<style|<script>|<script type="module">| style=| on\w+="/.test(withoutCode)
+      );
     });
     expect(faulty.map(([path]) => path)).toEqual([]);
   });
@@ -122,6 +126,19 @@ describe('Every page', () => {
   });
 });
 
+test('The start page shows a listing with a photo, an order, and the event that follows', () => {
+  const text = readable(pages.get('/docs') ?? '');
+  for (const words of [
+    '/v1/listings?q=labrador',
+    '"alt": "Biscuit in the grass"',
+    '/v1/store/orders',
+    '"status": "placed"',
+    'pet.status_changed',
+  ])
+    expect(text).toContain(words);
+  expect(text).toContain('<img src="/docs/assets/biscuit.webp" width="480" height="360" alt="Biscuit in the grass">');
+});
+
 describe('Code', () => {
   const blocks = () =>
     [...pages.values()].flatMap((text) => [...text.matchAll(/<figure class="code.*?<\/figure>/gs)].map(([block]) => block));
@@ -148,8 +165,25 @@ describe('Code', () => {
 });
 
 describe('A guide', () => {
+  test('is in the same group in the navigation, on the start page, in llms.txt and in README.md', async () => {
+    const [start, llms, readme] = [
+      pages.get('/docs') ?? '',
+      (await get('/llms.txt')).text,
+      readFileSync(new URL('README.md', root), 'utf8'),
+    ];
+    for (const { title, guides } of guideGroups) {
+      const links = guides.map(({ slug, title }) => `<li><a href="/docs/${slug}">${title.replaceAll("'", '&#39;')}</a></li>`).join('');
+      expect(start).toContain(`<p class="part">${title}</p>\n<ul>${links}</ul>`);
+      const [, section = ''] = start.split(new RegExp(`<h2 id="[a-z-]+">${title}</h2>`));
+      const cards = attributes(section.split('<h2', 1)[0] ?? '', 'href');
+      expect(cards).toEqual(guides.map(({ slug }) => `/docs/${slug}`));
+      expect(llms).toContain(`## ${title}\n\n${guides.map(({ slug, title }) => `- [${title}](/docs/${slug}.md): `)[0]}`);
+      expect(readme).toContain(`- **${title}**: ${guides.map(({ slug, title }) => `[${title}](docs/guides/${slug}.md)`).join(', ')}\n`);
+    }
+  });
+
   test('is in the table if and only if its file is in docs/guides', () => {
-    const files = readdirSync(new URL('docs/guides/', root)).map((name) => name.replace(/\.md$/, ''));
+    const files = readdirSync(new URL('docs/guides/', root)).flatMap((name) => (name.endsWith('.md') ? name.slice(0, -3) : []));
     expect(guides.map(({ slug }) => slug).sort()).toEqual(files.sort());
   });
 
@@ -168,6 +202,21 @@ describe('A guide', () => {
     const served = links.filter(({ host }) => host === 'store');
     const statuses = await Promise.all(served.map(async ({ pathname }) => ({ pathname, status: (await get(pathname)).status })));
     expect(statuses.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
+  test('shows pictures in their size, with words for people who do not see them, each of which is used', () => {
+    const files = readdirSync(new URL('docs/guides/assets/', root));
+    const shown = [
+      ...(pages.get('/docs/first-day') ?? '').matchAll(/<img src="\/docs\/assets\/([^"]+)" width="(\d+)" height="(\d+)" alt="[^"]{20,}"/g),
+    ];
+    expect(shown.map(([, name]) => name).sort()).toEqual(files.sort());
+    for (const [, name = '', width, height] of shown) {
+      const bytes = readFileSync(new URL(`docs/guides/assets/${name}`, root));
+      expect([name, bytes.length < 80_000]).toEqual([name, true]);
+      // A lossy WebP has its size here.
+      const ratio = (bytes.readUInt16LE(28) & 0x3fff) / (bytes.readUInt16LE(26) & 0x3fff);
+      expect(Number(height) / Number(width)).toBeCloseTo(ratio, 2);
+    }
   });
 
   test('links from an error code to its page', () => {
@@ -216,6 +265,10 @@ describe('The reference', () => {
       expect(section).toContain(`${summary}</a></h2>`);
       expect(section).toContain(`<code class="path">/v1${path}</code>`);
       expect(section).toContain(`data-method="${method}" data-path="/v1${path}"`);
+      // At the top, not folded, with a value in every required field.
+      expect(section.indexOf('<h3>Try it</h3>')).toBeLessThan(section.indexOf('<h3>Responses</h3>'));
+      expect(section).not.toMatch(/<details[^>]*>(?:(?!<\/details>).)*<form/s);
+      expect(section).not.toMatch(/ required value=""/);
       for (const { name, description } of parameters) expect(section).toMatch(new RegExp(`<code>${name}</code>.*${escaped(description)}`));
       for (const code of codes) expect(section).toContain(`<a href="/docs/errors/${code}">`);
     }
@@ -240,6 +293,11 @@ describe('The reference', () => {
   test('lists the event types', async () => {
     const { json } = await store.call<{ webhooks: object }>('GET', '/openapi.json');
     for (const type of Object.keys(json.webhooks)) expect(pages.get('/docs/reference/event-types')).toContain(`<tr id="${type}">`);
+  });
+
+  test('asks for the key once on a page', () => {
+    const sections = [...pages].filter(([path]) => /^\/docs\/reference\/(?!event-types)/.test(path));
+    for (const [, text] of sections) expect(text.match(/type="password"/g)?.length).toBe(1);
   });
 
   test('fills the forms with bodies that the store accepts', async () => {

@@ -7,10 +7,12 @@ type Known = Profile['vaccinated'];
 /** A label and its text. */
 export type Fact = readonly [label: string, text: string];
 
-const dateWords = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
+const dateWords = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 const and = new Intl.ListFormat('en');
 const monthMs = (365.25 * 86_400_000) / 12;
 const coatWords = { hairless: 'Hairless', short: 'Short', medium: 'Medium', long: 'Long', wire: 'Wiry', curly: 'Curly' };
+
+export const dateText = (time: string): string => dateWords.format(new Date(time));
 
 export function breedText({ breeds: { primary, secondary, mixed } }: Profile): string | undefined {
   const names = [primary, secondary].filter((name) => name !== null);
@@ -53,12 +55,10 @@ export function townOf({ address }: { readonly address: string | null }): string
   return last?.replace(/^[\d-]+ /, '') || undefined;
 }
 
+/** Breed, age and sex are below the name. */
 export function factsOf(profile: Profile): Fact[] {
   const { size, weightGrams, colors, coat, spayedNeutered, houseTrained, vaccinated, specialNeeds, arrivedOn } = profile;
   const facts: ReadonlyArray<readonly [string, string | undefined]> = [
-    ['Breed', breedText(profile)],
-    ['Age', capitalized(ageText(profile))],
-    ['Sex', sexText(profile)],
     ['Size', size === null ? undefined : sizeWords[size]],
     ['Weight', weightGrams === null ? undefined : weightText(weightGrams)],
     ['Colours', colors.length === 0 ? undefined : capitalized(and.format(colors).toLowerCase())],
@@ -67,7 +67,7 @@ export function factsOf(profile: Profile): Fact[] {
     ['Neutered', knownText(spayedNeutered)],
     ['House-trained', knownText(houseTrained)],
     ['Special needs', knownText(specialNeeds)],
-    ['At the shelter since', arrivedOn === null ? undefined : dateWords.format(new Date(arrivedOn))],
+    ['At the shelter since', arrivedOn === null ? undefined : dateText(arrivedOn)],
     ['Adoption fee', feeText(profile)],
   ];
   return facts.filter((fact): fact is Fact => fact[1] !== undefined);

@@ -1,23 +1,40 @@
-import type { Int64 } from '@homeward/sdk';
+import type { IncomingMessage } from 'node:http';
+import type { Int64, PetListing } from '@homeward/sdk';
 import { type AnimalPageParts, animalPage } from './animal-page.ts';
+import type { Catalogue } from './catalogue.ts';
+import { noLongerListed } from './lost-page.ts';
+import { findOwnStates, readOwnRequests } from './own-requests.ts';
 import { photoOrigins } from './photo.ts';
-import { notFound, type Reply, type Site } from './site-replies.ts';
+import type { Reply, Site } from './site-replies.ts';
 
 const similarMax = 4;
 
 export async function showAnimal(
+  request: IncomingMessage,
   id: Int64,
-  { catalogue, publicUrl }: Site,
+  site: Site,
   parts: Pick<AnimalPageParts, 'form' | 'outcome'>,
   reply?: Omit<Reply, 'page'>,
 ): Promise<Reply> {
+  const { catalogue, publicUrl, key } = site;
   const [{ value: listing, asOf }, categories] = await Promise.all([catalogue.findAnimal(id), catalogue.categories()]);
-  if (!listing) return notFound(`There is no animal ${id} here, or not any more.`);
-  const { status, categoryId } = listing.pet;
-  const others = status === 'available' ? [] : (await catalogue.page({ status: 'available', categoryId, goodWith: [] })).value.items;
-  const similar = others.filter(({ pet }) => pet.id !== id).slice(0, similarMax);
-  // Nobody can ask for an animal that is at home.
-  const terms = status === 'sold' ? undefined : await catalogue.terms(listing.shelter.id);
-  const page = animalPage({ ...parts, listing, terms, categories, similar, asOf, publicUrl });
-  return { status: 200, ...reply, page, photosFrom: photoOrigins([listing, ...similar]) };
+  if (!listing) return noLongerListed(site);
+  const { status } = listing.pet;
+  const [similar, bonded, own, terms] = await Promise.all([
+    similarTo(listing, catalogue),
+    // The page is useful without.
+    catalogue.findAnimals(listing.profile.bondedWith).catch(() => undefined),
+    findOwnStates(readOwnRequests(request, key), [listing], catalogue),
+    // Nobody can ask for an animal that is at home.
+    status === 'sold' ? undefined : catalogue.terms(listing.shelter.id),
+  ]);
+  const shown = { listing, terms, categories, similar, bonded: bonded?.value ?? [], own: own.get(String(id)), asOf, publicUrl };
+  const page = animalPage({ ...parts, ...shown });
+  return { status: 200, ...reply, page, photosFrom: photoOrigins([listing, ...shown.bonded, ...similar]) };
+}
+
+async function similarTo({ pet: { id, status, categoryId } }: PetListing, catalogue: Catalogue): Promise<PetListing[]> {
+  if (status === 'available') return [];
+  const { items } = (await catalogue.page({ status: 'available', categoryId, goodWith: [] })).value;
+  return items.filter(({ pet }) => pet.id !== id).slice(0, similarMax);
 }

@@ -8,13 +8,14 @@ import { type Terms, takesApplications } from './catalogue.ts';
 import { confirmPage } from './confirm-page.ts';
 import type { ContactField } from './contact-fields.ts';
 import { attemptOf, readForm, typedIn } from './form-request.ts';
+import { noLongerListed } from './lost-page.ts';
 import { messagePage } from './message-page.ts';
 import type { Outcome } from './outcome.ts';
-import { referenceOf } from './page-reference.ts';
+import { addressOfRequest, cookieWith, listOpenRequests, readOwnRequests } from './own-requests.ts';
 import { photoOrigins } from './photo.ts';
 import { findFaults, namedIn, readAnswers } from './question-answers.ts';
 import { forAdopterAlone, notFound, type Reply, redirectTo, rejectOtherSites, type Site, sentBefore, unclear } from './site-replies.ts';
-import { retryAfterSecondsOf } from './store-failure.ts';
+import { isClientFault, retryAfterSecondsOf } from './store-failure.ts';
 
 /** Some 100,000 letters, or 20,000 that browsers encode as six bytes. */
 const formBytesMax = 131_072;
@@ -26,9 +27,10 @@ interface Shown {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export async function showApplicationForm(petId: Int64, { catalogue }: Site, form: ApplicationForm, shown: Shown = {}): Promise<Reply> {
+export async function showApplicationForm(petId: Int64, site: Site, form: ApplicationForm, shown: Shown = {}): Promise<Reply> {
+  const { catalogue } = site;
   const { value: listing } = await catalogue.findAnimal(petId);
-  if (!listing) return notFound(`There is no animal ${petId} here, or not any more.`);
+  if (!listing) return noLongerListed(site);
   const { status = 200, outcome, headers } = shown;
   const terms = await catalogue.terms(listing.shelter.id);
   // Nothing was sent so far: the page of the animal says what can be done.
@@ -51,9 +53,9 @@ export async function apply(request: IncomingMessage, petId: Int64, site: Site):
   };
   try {
     const { id } = await site.store.applications.submit(application, { idempotencyKey: form.attempt });
-    return redirectTo(addressOf(id, site));
+    return redirectTo(addressOf(id, site), cookieWith(request, site, { subject: 'application', petId, id }));
   } catch (error) {
-    return explainError(error, petId, site, form);
+    return explainError(error, request, petId, site, form);
   }
 }
 
@@ -73,20 +75,31 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   },
 };
 
-async function explainError(error: unknown, petId: Int64, site: Site, form: ApplicationForm): Promise<Reply> {
+/** A code that is newer than this site. */
+const otherwise: Outcome = {
+  title: 'That is not possible right now',
+  text: 'The store did not accept this application, so it was not sent. Please ask the shelter: how to reach it is on the page of the animal.',
+};
+
+async function explainError(error: unknown, request: IncomingMessage, petId: Int64, site: Site, form: ApplicationForm): Promise<Reply> {
   const code = error instanceof HomewardError ? error.code : '';
-  const outcome = outcomes[code];
-  if (outcome) return showApplicationForm(petId, site, form, { status: 409, outcome });
   if (error instanceof HomewardError && code === 'invalid_body') return explainFaults(error, petId, site, form);
   if (code === 'pet_not_available') {
     site.catalogue.invalidate('animal', petId);
     const tooLate = { title: 'This animal has just found a home', text: 'Your application was not sent.' };
-    return showAnimal(petId, site, { form: { attempt: form.attempt }, outcome: tooLate }, { status: 409 });
+    return showAnimal(request, petId, site, { form: { attempt: form.attempt }, outcome: tooLate }, { status: 409 });
   }
   if (code === 'idempotency_key_reused') return sentBefore();
-  if (code === 'pet_not_found') return notFound('This animal is no longer at the shelter.');
+  if (code === 'pet_not_found') return noLongerListed(site);
   const retryAfterSeconds = retryAfterSecondsOf(error);
-  if (retryAfterSeconds === undefined) throw error;
+  if (retryAfterSeconds === undefined) {
+    if (!isClientFault(error)) throw error;
+    const outcome = outcomes[code] ?? otherwise;
+    if (outcome === otherwise) console.error(String(error));
+    const isOwn = code === 'application_exists' || code === 'open_application_limit';
+    const more = isOwn && (await listOpenRequests(readOwnRequests(request, site.key), site.catalogue));
+    return showApplicationForm(petId, site, form, { status: 409, outcome: { ...outcome, more } });
+  }
   const headers = { 'retry-after': String(retryAfterSeconds) };
   return showApplicationForm(petId, site, form, { status: 503, outcome: unclear, headers }).catch(() => {
     // The form can't be shown again without the questions. The browser still has what was typed.
@@ -126,7 +139,7 @@ async function forgetTerms(petId: Int64, { catalogue }: Site): Promise<void> {
   if (listing) catalogue.invalidate('shelter', listing.shelter.id);
 }
 
-export async function showApplication(id: Int64, site: Site): Promise<Reply> {
+export async function showApplication(request: IncomingMessage, id: Int64, site: Site): Promise<Reply> {
   const seen = await findApplication(id, site);
   if (!seen) return notFound(goneText);
   const { value: application, asOf } = seen;
@@ -135,7 +148,7 @@ export async function showApplication(id: Int64, site: Site): Promise<Reply> {
     status: 200,
     page: applicationPage({ application, listing, asOf, withdrawAddress: `${addressOf(id, site)}/withdraw` }),
     photosFrom: photoOrigins(listing ? [listing] : []),
-    headers: forAdopterAlone,
+    headers: { ...forAdopterAlone, ...cookieWith(request, site, { subject: 'application', petId: application.petId, id }) },
   };
 }
 
@@ -178,4 +191,4 @@ async function findApplication(id: Int64, { catalogue }: Site): Promise<{ value:
   }
 }
 
-const addressOf = (id: Int64, { key }: Pick<Site, 'key'>): string => `/applications/${referenceOf('application', id, key)}`;
+const addressOf = (id: Int64, { key }: Pick<Site, 'key'>): string => addressOfRequest('application', id, key);

@@ -8,9 +8,13 @@ interface Asset {
 
 const types = {
   'style.css': 'text/css; charset=utf-8',
+  'apply.js': 'text/javascript; charset=utf-8',
+  'favourites.js': 'text/javascript; charset=utf-8',
+  'gallery.js': 'text/javascript; charset=utf-8',
   'live.js': 'text/javascript; charset=utf-8',
   'near.js': 'text/javascript; charset=utf-8',
-  'apply.js': 'text/javascript; charset=utf-8',
+  'share.js': 'text/javascript; charset=utf-8',
+  'times.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'fonts/figtree.woff2': 'font/woff2',
   'fonts/fraunces.woff2': 'font/woff2',

@@ -1,4 +1,4 @@
-import type { Application, Category, Facets, Int64, Order, PetListing, Question, Shelter, Store } from '@homeward/sdk';
+import type { Application, Category, Facets, Int64, Order, PetListing, Question, Shelter, Store, Understood } from '@homeward/sdk';
 import { townOf } from './animal-facts.ts';
 import { addressOf, type Filter, isNarrow, placeText, searchOf } from './filter.ts';
 import type { Place } from './filter-form.ts';
@@ -28,6 +28,8 @@ export interface ListingPage {
   readonly items: readonly PetListing[];
   /** Of the next page; undefined on the last one. */
   readonly cursor?: string | undefined;
+  /** Of a search with words. */
+  readonly understoodAs?: Understood | undefined;
 }
 
 export interface Seen<Value> {
@@ -59,6 +61,8 @@ export interface Terms {
   readonly note: string | null;
   /** Empty unless adopters apply. */
   readonly questions: readonly Question[];
+  /** Of the shelter, by its name in the IANA database. */
+  readonly timezone: string | null;
 }
 
 /** Whether adopters apply for the animal now, also while it is promised to one of them. */
@@ -96,23 +100,33 @@ export class Catalogue {
     const { sort, cursor } = filter;
     const query = { ...searchOf(filter), limit: animalsPerPage, ...(sort && { sort }), ...(cursor !== undefined && { cursor }) };
     return this.#read(kindOf(filter), addressOf(filter), async () => {
-      const { items, cursor: next } = await this.#store.listings.search(query).page();
-      return { items: items.map(this.#withWholeUrls), cursor: next };
+      const { items, cursor: next, understoodAs } = await this.#store.listings.search(query).page();
+      return { items: items.map(this.#withWholeUrls), cursor: next, understoodAs };
     });
   }
 
-  /** How many animals the filter finds by age, sex and size. Undefined if that can't be read now: the list is useful without. */
+  /** How many animals the filter finds by age, sex and size, perhaps among others. Undefined if that can't be read now: the list is useful without. */
   async facets(filter: Filter): Promise<Facets | undefined> {
     const address = addressOf({ ...filter, sort: undefined, cursor: undefined });
     const read = () => this.#store.listings.facets(searchOf(filter));
-    const seen = await this.#read(kindOf(filter), `counts ${address}`, read).catch(() => undefined);
-    return seen?.value.isExact ? seen.value : undefined;
+    return (await this.#read(kindOf(filter), `counts ${address}`, read).catch(() => undefined))?.value;
   }
 
   findAnimal(id: Int64): Promise<Seen<PetListing | undefined>> {
     return this.#read('animal', String(id), async () => {
       const [listing] = (await this.#store.listings.search({ id: [id] }).page()).items;
       return listing && this.#withWholeUrls(listing);
+    });
+  }
+
+  /** In the order of the ids. Those that are no longer listed are left out. */
+  async findAnimals(ids: readonly Int64[]): Promise<Seen<readonly PetListing[]>> {
+    if (ids.length === 0) return { value: [], asOf: this.#position(), readAtMs: Date.now() };
+    return this.#read('search', `ids ${ids.join()}`, async () => {
+      const found = new Map<string, PetListing>();
+      for await (const listing of this.#store.listings.search({ id: [...ids] }))
+        found.set(String(listing.pet.id), this.#withWholeUrls(listing));
+      return ids.map((id) => found.get(String(id))).filter((listing) => listing !== undefined);
     });
   }
 
@@ -171,9 +185,9 @@ export class Catalogue {
 
   async terms(shelterId: Int64): Promise<Terms> {
     const read = async (): Promise<Terms> => {
-      const { adoption, applicationNote: note } = await this.#store.shelters.get(shelterId);
+      const { adoption, applicationNote: note, timezone } = await this.#store.shelters.get(shelterId);
       const asks = adoption === 'application';
-      return { adoption, note, questions: asks ? (await this.#store.shelters.questions(shelterId)).questions : [] };
+      return { adoption, note, timezone, questions: asks ? (await this.#store.shelters.questions(shelterId)).questions : [] };
     };
     // The feed has no events of shelters, so no change of it concerns this.
     return (await this.#read('shelter', String(shelterId), read, '')).value;

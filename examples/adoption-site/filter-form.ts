@@ -10,35 +10,35 @@ export interface Place {
   readonly near: string;
 }
 
-/** Counts are left out if they could not be read. */
+/** The filters are folded, so that the animals are near the top. Counts are left out if they could not be read. */
 export function filterForm(filter: Filter, places: readonly Place[], facets: Facets | undefined): Html {
-  const { status, categoryId, shelterId, words, near, age, sex, size, goodWith } = filter;
-  const isOpen = [age, sex, size, goodWith[0], filter.sort].some((value) => value !== undefined);
+  const { status, categoryId, shelterId, words, near, withinKm, age, sex, size, goodWith, sort } = filter;
+  const on = [near, age, sex, size, sort, ...goodWith].filter((value) => value !== undefined).length;
   return html`<form class="filters" method="get" action="/" role="search">
 ${hidden('category', categoryId)}${hidden('status', status === 'available' ? undefined : status)}${hidden('shelter', shelterId)}
 <p class="search"><label for="q">Looking for</label>
-<input id="q" name="q" type="search" maxlength="${wordsCharsMax}" placeholder="shy, labrador, Biscuit …" value="${words}"></p>
+<input id="q" name="q" type="search" maxlength="${wordsCharsMax}" placeholder="shy cat, labrador, Biscuit …" value="${words}" enterkeyhint="search"></p>
+<details><summary>Filters${on > 0 && ` (${on})`}</summary>
+<div class="more">
 <p><label for="near">Near</label>
 <select id="near" name="near"><option value="">Anywhere</option>
 ${near !== undefined && !places.some((place) => place.near === near) && html`<option value="${near}" selected>Where you are</option>`}
 ${places.map((place) => html`<option value="${place.near}"${place.near === near && html` selected`}>${place.name}</option>`)}</select></p>
 <p><label for="within">Within</label>
-<select id="within" name="within">${withinKmChoices.map((km) => html`<option value="${km}"${km === (filter.withinKm ?? 50) && html` selected`}>${km} km</option>`)}</select></p>
-<p class="go"><button class="button" type="submit">Search</button>
-<button class="button quiet" type="button" id="near-me" hidden>Near me</button></p>
-<details${isOpen && html` open`}><summary>More filters</summary>
-<div class="more">
+<select id="within" name="within">${withinKmChoices.map((km) => html`<option value="${km}"${km === (withinKm ?? 50) && html` selected`}>${km} km</option>`)}</select></p>
 ${select('age', 'Age', ageWords, age, facets?.ages)}
 ${select('sex', 'Sex', sexWords, sex, facets?.sexes)}
 ${select('size', 'Size', sizeWords, size, facets?.sizes)}
 <p><label for="sort">Order</label>
 <select id="sort" name="sort"><option value="">Best match</option>
-<option value="newest"${filter.sort === 'newest' && html` selected`}>Newest first</option>
-<option value="distance"${filter.sort === 'distance' && html` selected`}>Nearest first</option></select></p>
+<option value="newest"${sort === 'newest' && html` selected`}>Newest first</option>
+<option value="distance"${sort === 'distance' && html` selected`}>Nearest first</option></select></p>
 <fieldset><legend>Good with</legend>
 ${Object.entries(companionWords).map(([name, text]) => html`<label class="tick"><input type="checkbox" name="good" value="${name}"${goodWith.includes(name as Companion) && html` checked`}> ${text}</label>`)}
 </fieldset>
 </div></details>
+<p class="go"><button class="button quiet" type="button" id="near-me" hidden>Near me</button>
+<button class="button" type="submit">Search</button></p>
 </form>`;
 }
 

@@ -1,18 +1,25 @@
 // What search engines read of an animal, in the terms of https://schema.org/.
-import type { PetListing, PetStatus } from '@homeward/sdk';
+import type { PetListing } from '@homeward/sdk';
 import { amountOf } from './animal-facts.ts';
 import { Html } from './html.ts';
+import { type ShownStatus, shownOf } from './shown-status.ts';
 
-const availabilities: Readonly<Record<PetStatus, string>> = { available: 'InStock', pending: 'Reserved', sold: 'SoldOut' };
+const availabilities: Readonly<Record<ShownStatus, string>> = {
+  available: 'InStock',
+  pending: 'Reserved',
+  held: 'OutOfStock',
+  sold: 'SoldOut',
+};
 
 /**
  * An animal is no product, but there is no term for one that is to be adopted, and search engines read this one. The fee is an offer only
  * if there is one: no price is made up.
  */
 export function animalData(
-  { pet, profile, shelter, photos }: PetListing,
+  listing: PetListing,
   { kind, canonical, description }: { kind: string; canonical: string; description: string },
 ): Html {
+  const { pet, profile, shelter, photos } = listing;
   const { adoptionFee } = profile;
   const seller = {
     '@type': 'AnimalShelter',
@@ -36,7 +43,7 @@ export function animalData(
         url: canonical,
         price: amountOf(adoptionFee.amount, adoptionFee.currency),
         priceCurrency: adoptionFee.currency,
-        availability: `https://schema.org/${availabilities[pet.status]}`,
+        availability: `https://schema.org/${availabilities[shownOf(listing).status]}`,
         seller,
       },
     }),

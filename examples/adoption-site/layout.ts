@@ -1,8 +1,8 @@
 import type { PetListing } from '@homeward/sdk';
 import { type AssetName, assetAddress } from './assets.ts';
-import { symbolsFor } from './drawings.ts';
 import { type Html, html } from './html.ts';
-import { siteName } from './words.ts';
+import { symbolsFor } from './silhouettes.ts';
+import { owner, siteName } from './words.ts';
 
 export interface PageParts {
   readonly title: string;
@@ -13,7 +13,7 @@ export interface PageParts {
   readonly image?: { readonly url: string; readonly width: number; readonly height: number; readonly alt: string } | undefined;
   /** Structured data for search engines. */
   readonly data?: Html;
-  /** The animals on the page: those without a photo are drawn. */
+  /** The animals on the page: those without a photo have a silhouette. */
   readonly drawn?: readonly PetListing[];
   /** The position in the feed from which the page receives updates; a page without it is static. */
   readonly asOf?: string;
@@ -23,7 +23,7 @@ export interface PageParts {
 
 export function layout({ title, drawn = [], asOf, scripts = [], main, ...head }: PageParts): Html {
   const description = head.description ?? 'Dogs, cats and other animals from the shelter that need a home.';
-  const loaded: readonly AssetName[] = [...(asOf === undefined ? [] : (['live.js'] as const)), ...scripts];
+  const loaded: readonly AssetName[] = ['favourites.js', ...(asOf === undefined ? [] : (['live.js'] as const)), ...scripts];
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -41,12 +41,12 @@ ${loaded.map((name) => html`<script type="module" src="${assetAddress(name)}"></
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><a class="brand" href="/"><img src="${assetAddress('icon.svg')}" alt="" width="36" height="36">${siteName}</a></header>
+<header class="top"><a class="brand" href="/"><img src="${assetAddress('icon.svg')}" alt="" width="36" height="36">${siteName}</a>
+<a class="to-favourites" id="to-favourites" href="/favourites" hidden>Favourites</a></header>
 <main id="main"${asOf !== undefined && html` data-as-of="${asOf}"`}>
 ${main}
 </main>
-<footer><p>Animals and adoptions come from a Homeward store. Replace this line with who you are and how to reach you.
-<a href="/feed.xml">Feed of new animals</a> · <a href="/sitemap.xml">All pages</a></p></footer>
+<footer><p>${owner !== undefined && html`${owner} · `}<a href="/">All animals</a> · <a href="/feed.xml">Feed of new animals</a></p></footer>
 <div class="notice" role="status" id="notice"></div>
 <p class="unseen" role="status" id="spoken"></p>
 ${symbolsFor(drawn.filter(({ photos }) => photos.length === 0).map(({ pet }) => pet))}

@@ -5,7 +5,9 @@ import { addressOf, type Filter, isNarrow } from './filter.ts';
 import { filterForm, type Place } from './filter-form.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
-import { ageWords, companionWords, sexWords, sizeWords, statusWords } from './words.ts';
+import type { OwnState } from './own-requests.ts';
+import { understoodParts, withoutMeaning } from './understood-words.ts';
+import { ageWords, companionWords, listWords, sexWords, sizeWords } from './words.ts';
 
 export interface ListPageParts {
   readonly seen: Seen<ListingPage>;
@@ -13,24 +15,28 @@ export interface ListPageParts {
   readonly categories: readonly Category[];
   readonly places: readonly Place[];
   readonly facets: Facets | undefined;
+  /** The visitor's own requests, by the ids of animals. */
+  readonly own: ReadonlyMap<string, OwnState>;
   readonly publicUrl: string;
 }
 
 const emptyWords: Readonly<Record<PetStatus, string>> = {
   available: 'needs a home right now',
-  pending: 'is promised to someone right now',
+  pending: 'is promised or waiting for something else right now',
   sold: 'has found a home through us yet',
 };
 /** Visible without scrolling on a desktop. */
 const eagerMax = 4;
 
-export function listPage({ seen: { value, asOf }, filter, categories, places, facets, publicUrl }: ListPageParts): Html {
+export function listPage({ seen: { value, asOf }, filter, categories, places, facets, own, publicUrl }: ListPageParts): Html {
   const { status, categoryId } = filter;
   const category = categories.find(({ id }) => id === categoryId);
-  const title = `${category?.name ?? 'Animals'}: ${statusWords[status].toLowerCase()}`;
+  const title = `${category?.name ?? 'Animals'}: ${listWords[status].toLowerCase()}`;
   const firstPage = { ...filter, cursor: undefined };
+  const isSearch = isNarrow(filter);
+  const count = countText(filter, value, facets);
   return layout({
-    title,
+    title: isSearch ? `${count} · ${title}` : title,
     description: `${title}. Meet them, and ask to adopt one.`,
     // One address for each kind and status, however it was searched.
     canonical: new URL(addressOf({ status, categoryId, goodWith: [] }), publicUrl).href,
@@ -38,18 +44,18 @@ export function listPage({ seen: { value, asOf }, filter, categories, places, fa
     asOf,
     scripts: ['near.js'],
     main: html`
-<div class="hero"><h1>Somebody here is waiting for you</h1><p>Meet the animals of our shelters. When one is promised while you look, this page shows it at once.</p></div>
-${filterForm(firstPage, places, facets)}
+${!isSearch && html`<div class="hero"><h1>Somebody here is waiting for you</h1><p>Meet the animals of our shelters. When one is promised while you look, this page shows it at once.</p></div>`}
+${filterForm(firstPage, places, facets?.isExact ? facets : undefined)}
 <nav class="chips" aria-label="Kind of animal">
 ${chip('All', addressOf({ ...firstPage, categoryId: undefined }), categoryId === undefined)}
 ${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...firstPage, categoryId: id }), id === categoryId))}
 </nav>
 <nav class="tabs" aria-label="Status">
-${(Object.keys(statusWords) as PetStatus[]).map((one) => chip(statusWords[one], addressOf({ ...firstPage, status: one }), one === status))}
+${(Object.keys(listWords) as PetStatus[]).map((one) => chip(listWords[one], addressOf({ ...firstPage, status: one }), one === status))}
 </nav>
-${chosenFilters(firstPage, value, places)}
-<ul class="cards" id="animals" data-status="${status}" data-category="${String(categoryId ?? '')}"${isNarrow(filter) && html` data-narrow`}>
-${value.items.map((listing, index) => animalCard(listing, categories, index === 0 ? 'first' : index < eagerMax ? 'eager' : 'lazy'))}
+${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, value, places)}${understoodWords(firstPage, value, categories)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
+<ul class="cards" id="animals" data-status="${status}" data-category="${String(categoryId ?? '')}"${isSearch && html` data-narrow`}>
+${value.items.map((listing, index) => animalCard(listing, { categories, usual: status, own, loading: index === 0 ? 'first' : index < eagerMax ? 'eager' : 'lazy' }))}
 </ul>
 ${value.items.length === 0 && html`<p class="empty">${emptyText(filter, category)}</p>`}
 <p class="pager">
@@ -59,8 +65,19 @@ ${value.cursor !== undefined && html`<a class="button" href="${addressOf({ ...fi
   });
 }
 
+/**
+ * How many animals are found. The store doesn't count them, but the values that they are known to have: there are at least as many as
+ * the most of these.
+ */
+function countText({ cursor }: Filter, { items, cursor: next }: ListingPage, facets: Facets | undefined): string {
+  if (cursor === undefined && next === undefined) return items.length === 1 ? '1 animal' : `${items.length || 'No'} animals`;
+  const known = facets ? [facets.ages, facets.sexes, facets.sizes].map((counts) => counts.reduce((sum, { count }) => sum + count, 0)) : [];
+  const least = Math.max(items.length, ...known);
+  return `At least ${least.toLocaleString('en')} animals`;
+}
+
 function emptyText(filter: Filter, category: Category | undefined): string {
-  if (isNarrow(filter)) return 'Nobody here is known to be all of that. Leave out a filter, or look further away.';
+  if (isNarrow(filter)) return `Nobody here is known to be all of that. Leave out a filter${filter.near ? ', or look further away' : ''}.`;
   const among = category ? `among “${category.name}” ` : '';
   return `Nobody ${among}${emptyWords[filter.status]}. Leave this page open: it tells you when someone arrives.`;
 }
@@ -85,6 +102,15 @@ function chosenFilters(filter: Filter, { items }: ListingPage, places: readonly 
     shown.length > 0 &&
     html`<ul class="chosen" aria-label="Filters that are on">${shown.map(([text, without]) => html`<li><a href="${addressOf(without)}">${text} <span aria-hidden="true">×</span><span class="unseen"> – remove this filter</span></a></li>`)}
 <li><a class="plain" href="${addressOf({ status: filter.status, categoryId: filter.categoryId, goodWith: [] })}">Remove all</a></li></ul>`
+  );
+}
+
+/** So that a visitor sees why these animals are found, and can say that the words mean something else. */
+function understoodWords(filter: Filter, { understoodAs }: ListingPage, categories: readonly Category[]): Html | false {
+  const parts = understoodParts(understoodAs, filter, categories);
+  return (
+    parts.length > 0 &&
+    html`<p class="understood">Understood as: ${parts.join(', ')}. <a href="${addressOf(withoutMeaning(filter))}">Search for the words instead</a></p>`
   );
 }
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FeedEvent, HomewardError, type Int64, type PetStatus, type Store } from '@homeward/sdk';
-import { statusWords } from './words.ts';
+import { type FeedEvent, HomewardError, type Int64, type Store } from '@homeward/sdk';
+import { type ShownStatus, statusShown } from './shown-status.ts';
 
 const visitorsMax = 1_000;
 const heartbeatMs = 20_000;
@@ -25,7 +25,7 @@ type Change =
       readonly animal: Int64;
       readonly name: string;
       readonly categoryId: Int64;
-      readonly status: PetStatus | 'removed';
+      readonly status: ShownStatus | 'removed';
       readonly words: string;
     };
 
@@ -119,6 +119,8 @@ function changeOf({ type, data }: FeedEvent): Change | undefined {
   // A store may be newer than this site and send other types of events.
   if (!('pet' in data)) return undefined;
   const { id, name, categoryId, status } = data.pet;
-  const isGone = type === 'pet.removed';
-  return { animal: id, name, categoryId, status: isGone ? 'removed' : status, words: isGone ? 'No longer here' : statusWords[status] };
+  if (type === 'pet.removed') return { animal: id, name, categoryId, status: 'removed', words: 'No longer listed here' };
+  // Whether a pending animal is held is not in events that are about something else.
+  if (status === 'pending' && (type === 'pet.updated' || type === 'pet.moved')) return undefined;
+  return { animal: id, name, categoryId, ...statusShown(status, 'hold' in data ? data.hold : undefined) };
 }

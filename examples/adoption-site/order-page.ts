@@ -2,12 +2,16 @@ import type { Order, PetListing } from '@homeward/sdk';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { pictureOf } from './photo.ts';
+import { shelterContact } from './shelter-contact.ts';
+import { timeText } from './time-text.ts';
 import { orderWords } from './words.ts';
 
 export interface OrderPageParts {
   readonly order: Order;
   /** Undefined if the shelter has removed the animal. */
   readonly listing: PetListing | undefined;
+  /** Of the shelter; undefined if it is not known. */
+  readonly timezone: string | undefined;
   readonly asOf: string;
   /** The address of the step before cancelling it. */
   readonly cancelAddress: string;
@@ -15,29 +19,34 @@ export interface OrderPageParts {
 
 export const canBeCancelled = ({ status }: Order): boolean => status === 'placed' || status === 'approved';
 
-const timeWords = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-
-export function orderPage({ order, listing, asOf, cancelAddress }: OrderPageParts): Html {
+export function orderPage({ order, listing, timezone, asOf, cancelAddress }: OrderPageParts): Html {
+  const { status, expiresAt, adopter } = order;
   const animal = listing?.pet;
   const name = animal?.name ?? 'this animal';
-  const { adopter } = order;
+  const { lead, next } = orderWords[status];
   return layout({
     title: `Your request for ${name}`,
     drawn: listing ? [listing] : [],
     asOf,
+    scripts: status === 'placed' && timezone === undefined ? ['times.js'] : [],
     main: html`
-<article class="animal" data-order="${order.id}">
+<article class="animal request" data-order="${order.id}">
 <div class="portrait">${listing && pictureOf(listing, { sizes: '(min-width: 48rem) 30rem, 92vw', loading: 'first' })}</div>
 <div class="about">
 <h1>Your request for ${name}</h1>
-<p class="lead">${orderWords[order.status]}</p>
-${order.status === 'placed' && html`<p>${name} is reserved for you. The shelter has time to decide until <time datetime="${order.expiresAt}">${timeWords.format(new Date(order.expiresAt))} UTC</time>.</p>`}
-<dl class="facts-list">
-<dt>Request</dt><dd>${order.id}</dd>
-<dt>Asked by</dt><dd>${adopter?.name ?? 'erased'}</dd>
-<dt>E-mail address</dt><dd>${adopter?.email ?? 'erased'}</dd>
-</dl>
+<p class="lead">${lead}</p>
+${status === 'placed' && html`<p>${name} is reserved for you. The shelter has time to decide until <strong>${timeText(expiresAt, timezone)}</strong>.</p>`}
+${status === 'approved' && html`<p>${name} is reserved for you.</p>`}
+<h2>What comes next</h2>
+<p>${next}</p>
 ${canBeCancelled(order) && html`<p><a class="button quiet" href="${cancelAddress}">Cancel the request</a></p>`}
+${listing && html`<h2>How to reach the shelter</h2>${shelterContact(listing.shelter)}`}
+<h2>What you sent</h2>
+<dl class="facts-list">
+<div><dt>Request</dt><dd>${order.id}</dd></div>
+<div><dt>Asked by</dt><dd>${adopter?.name ?? 'erased'}</dd></div>
+<div><dt>E-mail address</dt><dd>${adopter?.email ?? 'erased'}</dd></div>
+</dl>
 <p class="small">Keep the address of this page: it always shows what the shelter has decided. Don't share it: who has it sees the above and can cancel.</p>
 </div>
 </article>

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** What has a page that only its adopter can find. */
-type Subject = 'order' | 'application';
+export type Subject = 'order' | 'application';
 
 /**
  * The end of the address of such a page: the id of the order or the application, and a 128-bit signature that only this site can make.

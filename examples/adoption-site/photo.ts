@@ -1,7 +1,7 @@
 import type { PetListing, Photo } from '@homeward/sdk';
-import { drawingOf } from './drawings.ts';
 import { type Html, html } from './html.ts';
 import { placeholderAddress } from './placeholder.ts';
+import { silhouetteOf } from './silhouettes.ts';
 
 export interface Shown {
   /** The width in the layout, for each width of the window, so that the browser loads the smallest file that will do. */
@@ -10,11 +10,11 @@ export interface Shown {
   readonly loading: 'first' | 'eager' | 'lazy';
 }
 
-/** The first photo of an animal, or its drawing. */
+/** The first photo of an animal, or the silhouette of its kind. */
 export const pictureOf = ({ pet, photos }: PetListing, shown: Shown): Html =>
-  photos[0] ? photoOf(photos[0], pet.name, shown) : drawingOf(pet);
+  photos[0] ? photoOf(photos[0], pet.name, shown) : silhouetteOf(pet);
 
-/** The blur below the photo is an image, because the content security policy allows no style in the page. */
+/** The blur below the photo is an image, because the content security policy allows no style in the page. The style sheet smooths it. */
 export function photoOf(photo: Photo, animalName: string, { sizes, loading }: Shown): Html {
   const { urls, width, height } = photo;
   const blur = placeholderAddress(photo.placeholder);

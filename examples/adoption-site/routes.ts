@@ -6,13 +6,16 @@ import { showAnimal } from './animal-replies.ts';
 import { apply, askToWithdraw, showApplication, showApplicationForm, withdraw } from './application-replies.ts';
 import { emptyForm } from './apply-page.ts';
 import { atomFeed } from './atom-feed.ts';
+import { showFavourites } from './favourites-page.ts';
 import { addressOf, readFilter, readId } from './filter.ts';
 import type { Html } from './html.ts';
 import { listPage } from './list-page.ts';
+import { showLost } from './lost-page.ts';
 import { adopt, askToCancel, cancelOrder, showOrder } from './order-replies.ts';
+import { findOwnStates, readOwnRequests } from './own-requests.ts';
 import { readReference } from './page-reference.ts';
 import { photoOrigins } from './photo.ts';
-import { notAllowed, notFound, type Reply, type Site } from './site-replies.ts';
+import { notAllowed, type Reply, redirectTo, type Site } from './site-replies.ts';
 import { robots, sitemap } from './sitemap.ts';
 
 /** What can be done at an address. Undefined: nothing, so it is not found. */
@@ -27,44 +30,52 @@ export async function replyTo(request: IncomingMessage, url: URL, site: Site): P
   const place = findPlace(request, url, site);
   if (request.method === 'POST' && place?.send) return place.send();
   if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed(place?.send ? 'GET, HEAD, POST' : 'GET, HEAD');
-  return place ? place.read() : notFound();
+  return place ? place.read() : showLost(site);
 }
 
 function findPlace(request: IncomingMessage, url: URL, site: Site): Place | undefined {
   const [, kind, name, step, more] = url.pathname.split('/');
   if (more !== undefined) return undefined;
-  if (url.pathname === '/') return { read: () => showList(url.searchParams, site) };
+  if (url.pathname === '/') return { read: () => showList(request, url.searchParams, site) };
+  if (url.pathname === '/favourites') return { read: () => showFavourites(request, url.searchParams, site) };
   if (url.pathname === '/feed.xml') return { read: () => showFeed(site) };
   if (url.pathname === '/sitemap.xml') return { read: () => showSitemap(site) };
   if (url.pathname === '/robots.txt') return { read: () => textFile('text/plain', robots(site.publicUrl), forAnHour) };
   const at = `${kind}${step === undefined ? '' : `/${step}`}`;
   const animalId = readId(name);
   if (animalId !== undefined && at === 'animals')
-    return { read: () => showAnimal(animalId, site, { form: { attempt: randomUUID() } }), send: () => adopt(request, animalId, site) };
+    return {
+      read: () => showAnimal(request, animalId, site, { form: { attempt: randomUUID() } }),
+      send: () => adopt(request, animalId, site),
+    };
   if (animalId !== undefined && at === 'animals/apply')
     return { read: () => showApplicationForm(animalId, site, emptyForm(randomUUID())), send: () => apply(request, animalId, site) };
   const orderId = kind === 'adoptions' ? readReference('order', name ?? '', site.key) : undefined;
-  if (orderId !== undefined && at === 'adoptions') return { read: () => showOrder(orderId, site) };
+  if (orderId !== undefined && at === 'adoptions') return { read: () => showOrder(request, orderId, site) };
   if (orderId !== undefined && at === 'adoptions/cancel')
     return { read: () => askToCancel(orderId, site), send: () => cancelOrder(request, orderId, site) };
   const applicationId = kind === 'applications' ? readReference('application', name ?? '', site.key) : undefined;
-  if (applicationId !== undefined && at === 'applications') return { read: () => showApplication(applicationId, site) };
+  if (applicationId !== undefined && at === 'applications') return { read: () => showApplication(request, applicationId, site) };
   if (applicationId !== undefined && at === 'applications/withdraw')
     return { read: () => askToWithdraw(applicationId, site), send: () => withdraw(request, applicationId, site) };
   return undefined;
 }
 
-async function showList(query: URLSearchParams, { catalogue, publicUrl }: Site): Promise<Reply> {
+async function showList(request: IncomingMessage, query: URLSearchParams, site: Site): Promise<Reply> {
+  const { catalogue, publicUrl, key } = site;
   const categories = await catalogue.categories();
   const filter = readFilter(query, categories);
-  if (!filter) return notFound();
+  if (!filter) return showLost(site);
   try {
     const [seen, places, facets] = await Promise.all([catalogue.page(filter), catalogue.places(), catalogue.facets(filter)]);
-    const page = listPage({ seen, filter, categories, places, facets, publicUrl });
-    return { status: 200, page, photosFrom: photoOrigins(seen.value.items) };
+    const { items } = seen.value;
+    const own = await findOwnStates(readOwnRequests(request, key), items, catalogue);
+    const page = listPage({ seen, filter, categories, places, facets, own, publicUrl });
+    return { status: 200, page, photosFrom: photoOrigins(items) };
   } catch (error) {
-    if (error instanceof HomewardError && error.code === 'invalid_cursor')
-      return { status: 303, headers: { location: addressOf({ ...filter, cursor: undefined }) } };
+    const code = error instanceof HomewardError ? error.code : '';
+    if (code === 'invalid_cursor') return redirectTo(addressOf({ ...filter, cursor: undefined }));
+    if (code === 'invalid_query') return showLost(site);
     throw error;
   }
 }

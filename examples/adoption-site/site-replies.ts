@@ -26,9 +26,9 @@ export interface Reply {
 /** Of a page that is for one adopter. */
 export const forAdopterAlone = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
 
-export const redirectTo = (location: string): Reply => ({ status: 303, headers: { location } });
+export const redirectTo = (location: string, headers?: Reply['headers']): Reply => ({ status: 303, headers: { location, ...headers } });
 
-export const notFound = (text = 'There is no such page here.'): Reply => ({ status: 404, page: messagePage('Not found', text) });
+export const notFound = (text: string): Reply => ({ status: 404, page: messagePage('Not found', text) });
 
 export const notAllowed = (allow: string): Reply => ({
   status: 405,

@@ -2,19 +2,38 @@ import type { Category, Order, Pet, PetStatus } from '@homeward/sdk';
 
 export const siteName = 'Second Home';
 
+/** Who runs the site and how to reach you, for the end of every page. Until you say it, `npm start` reminds you. */
+export const owner: string | undefined = undefined;
+
 export const statusWords: Readonly<Record<PetStatus, string>> = {
   available: 'Needs a home',
   pending: 'Promised',
-  sold: 'At home',
+  sold: 'Found a home',
 };
 
-export const orderWords: Readonly<Record<Order['status'], string>> = {
-  placed: 'Your request is with the shelter.',
-  approved: 'The shelter has agreed. Arrange the day with them.',
-  completed: 'You have adopted.',
-  cancelled: 'The adoption was called off.',
-  expired: 'The shelter did not decide in time. You can ask again if the animal still needs a home.',
-  returned: 'The animal has come back to the shelter.',
+/** Of the lists. An animal that is pending may be promised, or wait for something else. */
+export const listWords: Readonly<Record<PetStatus, string>> = {
+  available: 'Need a home',
+  pending: 'Not available',
+  sold: 'Found a home',
+};
+
+interface OrderWords {
+  readonly lead: string;
+  /** What comes next. */
+  readonly next: string;
+}
+
+export const orderWords: Readonly<Record<Order['status'], OrderWords>> = {
+  placed: { lead: 'Your request is with the shelter.', next: 'The shelter reads it and decides. You can also call or write to it.' },
+  approved: { lead: 'The shelter has agreed.', next: 'Arrange the day with the shelter. If you have changed your mind, please cancel.' },
+  completed: {
+    lead: 'You have adopted.',
+    next: 'We hope for many good years together. If you have questions, the shelter will be glad to help.',
+  },
+  cancelled: { lead: 'The adoption was called off.', next: 'If you did not expect that, ask the shelter.' },
+  expired: { lead: 'The shelter did not decide in time.', next: 'You can ask again if the animal still needs a home, or ask the shelter.' },
+  returned: { lead: 'The animal has come back to the shelter.', next: 'If you have questions, ask the shelter.' },
 };
 
 export const ageWords = { baby: 'Under 1 year', young: '1–3 years', adult: '3–8 years', senior: '8+ years' };

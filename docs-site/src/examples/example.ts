@@ -10,7 +10,7 @@ export interface ExampleRequest {
   /** The path template, such as /v1/pets/{petId}. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, number>>;
-  readonly query: Readonly<Record<string, string | number>>;
+  readonly query: Readonly<Record<string, string | number | readonly number[]>>;
   /** Whether it is sent with an Idempotency-Key, a new one each time. */
   readonly hasIdempotencyKey: boolean;
   readonly body?: unknown;

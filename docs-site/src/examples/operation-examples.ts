@@ -13,6 +13,7 @@ export interface OperationExample {
   readonly response: ExampleResponse;
   /** The path's parameters. */
   readonly parameters: ExampleRequest['parameters'];
+  readonly query: ExampleRequest['query'];
   /** The body that was sent; undefined if there was none. */
   readonly body: unknown;
 }
@@ -22,7 +23,7 @@ export function findOperationExample(operationId: string): OperationExample | un
   const example = (operations as Readonly<Record<string, Example>>)[operationId];
   if (!example) return undefined;
   const { request, response } = example;
-  return { requests: requestsOf(request), response, parameters: request.parameters, body: request.body };
+  return { requests: requestsOf(request), response, parameters: request.parameters, query: request.query, body: request.body };
 }
 
 /** An event of this type, as in the feed. Undefined for a type that is not recorded yet. */

@@ -7,6 +7,7 @@ import { executeAsOwner } from '../../../service/test/databases.ts';
 import { publishAll } from '../../../service/test/event-steps.ts';
 import { processAll } from '../../../service/test/photo-steps.ts';
 import { minutesAgo, recordUsage } from '../../../service/test/usage-steps.ts';
+import { testAuthor } from '../../../testkit/test-author.ts';
 import { deliverAll } from './deliveries.ts';
 import { completeOrder, placeOrder, submitApplication, type World } from './world.ts';
 
@@ -59,8 +60,6 @@ export const scenario: readonly Step[] = [
       );
     },
   },
-  { at: '2026-11-15T09:20:41.205Z', operationId: 'listListings', query: { q: 'labrador', status: 'available' } },
-  { at: '2026-11-15T09:20:55.377Z', operationId: 'listListingFacets', query: { status: 'available' } },
   { at: '2026-11-15T09:21:02.015Z', operationId: 'getPet', parameters: { petId: 1 } },
   { at: '2026-11-15T09:24:18.260Z', operationId: 'addPhoto', by: 'staff', parameters: { petId: 1 }, file: 'biscuit.jpg' },
   { at: '2026-11-15T09:24:19.377Z', prepare: async ({ photos }) => void (await processAll(photos)) },
@@ -73,6 +72,8 @@ export const scenario: readonly Step[] = [
     body: { alt: 'Biscuit in the grass' },
   },
   { at: '2026-11-15T09:25:40.116Z', operationId: 'listPhotos', parameters: { petId: 1 } },
+  { at: '2026-11-15T09:25:48.205Z', operationId: 'listListings', query: { q: 'labrador', status: 'available' } },
+  { at: '2026-11-15T09:25:55.377Z', operationId: 'listListingFacets', query: { status: 'available' } },
   { at: '2026-11-15T09:26:33.805Z', operationId: 'removePhoto', by: 'staff', parameters: { petId: 1, photoId: 1 } },
   { at: '2026-11-15T09:30:45.771Z', operationId: 'listCategories', query: { limit: 3 } },
   { at: '2026-11-15T09:32:10.093Z', operationId: 'putCategory', by: 'staff', parameters: { categoryId: 11 }, body: { name: 'Ferrets' } },
@@ -123,6 +124,15 @@ export const scenario: readonly Step[] = [
   },
   { at: '2026-11-15T09:37:22.164Z', operationId: 'getShelterQuestions', parameters: { shelterId: 2 } },
   { at: '2026-11-15T09:37:27.810Z', operationId: 'movePet', by: 'staff', parameters: { petId: 3 }, body: { shelterId: 2 } },
+  {
+    at: '2026-11-15T09:37:31.204Z',
+    operationId: 'putHold',
+    by: 'staff',
+    parameters: { petId: 3 },
+    body: { reason: 'medical', until: '2030-12-01T09:00:00Z', note: 'Stitches come out on 1 December.' },
+  },
+  { at: '2026-11-15T09:37:36.118Z', operationId: 'getHold', by: 'staff', parameters: { petId: 3 } },
+  { at: '2026-11-15T09:37:44.950Z', operationId: 'endHold', by: 'staff', parameters: { petId: 3 } },
   { at: '2026-11-15T09:37:50.126Z', operationId: 'removePet', by: 'staff', parameters: { petId: 4 } },
   {
     at: '2026-11-15T09:45:08.951Z',
@@ -148,8 +158,8 @@ export const scenario: readonly Step[] = [
   { at: '2026-11-16T14:30:22.305Z', prepare: deliverAll },
   { at: '2026-11-16T14:35:38.874Z', operationId: 'listEvents', query: { type: 'pet.status_changed', limit: 2 } },
   { at: '2026-11-16T14:36:14.610Z', operationId: 'listDeliveries', parameters: { webhookId: 1 }, query: { limit: 2 } },
-  { at: '2026-11-16T14:37:49.028Z', operationId: 'getDelivery', parameters: { webhookId: 1, deliveryId: 13 } },
-  { at: '2026-11-16T14:38:05.397Z', operationId: 'replayWebhook', parameters: { webhookId: 1 }, body: { deliveryId: 13 } },
+  { at: '2026-11-16T14:37:49.028Z', operationId: 'getDelivery', parameters: { webhookId: 1, deliveryId: 17 } },
+  { at: '2026-11-16T14:38:05.397Z', operationId: 'replayWebhook', parameters: { webhookId: 1 }, body: { deliveryId: 17 } },
   { at: '2026-11-16T14:38:05.521Z', prepare: deliverAll },
   { at: '2026-11-16T14:40:57.243Z', operationId: 'updateWebhook', parameters: { webhookId: 1 }, body: { types: ['order.approved'] } },
   { at: '2026-11-16T14:41:31.786Z', operationId: 'rotateWebhookSecret', parameters: { webhookId: 1 } },
@@ -232,9 +242,18 @@ export const scenario: readonly Step[] = [
   {
     at: '2026-11-22T11:15:48.637Z',
     prepare: async ({ store }) => {
-      await eraseOrderAndApplicant(store.dependencies.db, () => true, 2n);
-      await eraseApplicant(store.dependencies, () => true, 3n);
+      await eraseOrderAndApplicant(store.dependencies.db, () => true, testAuthor, 2n);
+      await eraseApplicant(store.dependencies, () => true, 3n, 'adopter');
       await publishAll(store);
     },
   },
+  {
+    at: '2026-11-23T09:02:34.402Z',
+    operationId: 'recordOutcome',
+    by: 'staff',
+    parameters: { petId: 3 },
+    body: { type: 'returned_to_owner' },
+  },
+  { at: '2026-11-23T09:02:38.915Z', operationId: 'getOutcome', by: 'staff', parameters: { petId: 3 } },
+  { at: '2026-11-23T09:04:44.670Z', operationId: 'undoOutcome', by: 'staff', parameters: { petId: 3 } },
 ];

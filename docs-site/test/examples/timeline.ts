@@ -34,6 +34,8 @@ export class Timeline {
 
   /** A time outside the run is a whole number of hours before or after a step, such as when an order expires. */
   #retellTime(text: string): string {
+    // Years away: a request has named it.
+    if (Math.abs(Date.parse(text) - Date.now()) > hoursMax * hourMs) return text;
     if (text.endsWith(':00:00.000Z')) return this.#retellHour(text);
     const first = this.#moments[0]?.startedAtMs ?? 0;
     const now = Date.now();

@@ -41,8 +41,11 @@ function apply({ order, application, animal, ...now }) {
 }
 
 function changeBadge(element, { name, status, words }) {
-  const badge = element.querySelector('.badge');
-  if (badge.dataset.status === status) return;
+  // The visitor's own request says more.
+  const isPromisedToVisitor = element.dataset.own !== undefined && (status === 'pending' || status === 'held');
+  if (element.dataset.status === status || isPromisedToVisitor) return;
+  const badge = element.querySelector('.badge') ?? addBadge(element);
+  element.dataset.status = status;
   badge.dataset.status = status;
   badge.textContent = words;
   element.classList.add('changed');
@@ -51,11 +54,20 @@ function changeBadge(element, { name, status, words }) {
   else spoken.textContent = `${name}: ${words.toLowerCase()}.`;
 }
 
+/** A list has none for the status that all of its animals have. */
+function addBadge(element) {
+  const badge = document.createElement('span');
+  badge.className = 'badge';
+  (element.querySelector('.facts') ?? element.querySelector('a')).append(badge);
+  return badge;
+}
+
 /** The notice links to new animals instead of reloading this page. It can't tell whether they match further filters. */
 function countArrival(animal, { name, categoryId, status }) {
   const { status: wanted, category, narrow } = list.dataset;
   if (narrow !== undefined) return;
-  if (status === wanted && (category === '' || category === String(categoryId))) arrived.set(animal, name);
+  const listed = status === 'held' ? 'pending' : status;
+  if (listed === wanted && (category === '' || category === String(categoryId))) arrived.set(animal, name);
   else arrived.delete(animal);
   if (arrived.size === 0) return notice.replaceChildren();
   const links = [...arrived].slice(-namesMax).flatMap(([id, text], i) => (i === 0 ? [] : [', ']).concat(linkTo(`/animals/${id}`, text)));

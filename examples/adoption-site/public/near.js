@@ -23,5 +23,6 @@ function explain() {
   button.disabled = false;
   button.textContent = 'Choose a town instead';
   spoken.textContent = 'Your browser did not tell where you are. Choose a town instead.';
+  place.closest('details').open = true;
   place.focus();
 }

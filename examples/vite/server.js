@@ -1,25 +1,29 @@
-// A small server: in development with Vite's middleware, in production with what `npm run build` has written.
-import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+// A small server: in development with Vite's middleware, in production with what `npm run build` has written. It is JavaScript, so
+// that any Node.js runs it as it is.
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import sirv from 'sirv';
-import type { Rendered } from './src/render.ts';
 
-interface Site {
-  /** Sends a file if there is one; otherwise calls `next`. */
-  sendFile(request: IncomingMessage, response: ServerResponse, next: () => void): void;
-  /** The page with a place for its content. */
-  template(path: string): Promise<string>;
-  render(url: URL): Promise<Rendered>;
-}
+/**
+ * @typedef {typeof import('./src/render.ts')} Pages
+ *
+ * @typedef {object} Site
+ * @property {(request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse, next: () => void) => void} sendFile
+ *   Sends a file if there is one; otherwise calls `next`.
+ * @property {(path: string) => Promise<string>} template The page with a place for its content.
+ * @property {Pages['render']} render
+ */
 
+const fileOf = (/** @type {string} */ name) => new URL(name, import.meta.url);
+if (existsSync(fileOf('.env'))) process.loadEnvFile(fileOf('.env'));
 const { NODE_ENV, PORT = '3000', HOST = '127.0.0.1' } = process.env;
-const fileOf = (name: string) => new URL(name, import.meta.url);
 const site = NODE_ENV === 'production' ? await builtSite() : await developmentSite();
 
 const server = createServer((request, response) => site.sendFile(request, response, () => void respond(request, response)));
 server.listen(Number(PORT), HOST, () => console.log(`Open http://${HOST}:${PORT}`));
 
-async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** @type {import('node:http').RequestListener} */
+async function respond(request, response) {
   try {
     const url = new URL(request.url ?? '/', 'http://site');
     const [template, { status, html }] = await Promise.all([site.template(url.pathname), site.render(url)]);
@@ -32,20 +36,22 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   }
 }
 
-async function builtSite(): Promise<Site> {
+/** @returns {Promise<Site>} */
+async function builtSite() {
   const html = readFileSync(fileOf('dist/client/index.html'), 'utf8');
-  const { render } = (await import(fileOf('dist/server/render.js').href)) as Pick<Site, 'render'>;
+  const { render } = /** @type {Pages} */ (await import(fileOf('dist/server/render.js').href));
   // Without its index.html, which is only the template.
   const sendFile = sirv(fileOf('dist/client').pathname, { extensions: [], ignores: ['/'] });
   return { sendFile, template: async () => html, render };
 }
 
-async function developmentSite(): Promise<Site> {
+/** @returns {Promise<Site>} */
+async function developmentSite() {
   const { createServer: createVite } = await import('vite');
   const vite = await createVite({ server: { middlewareMode: true }, appType: 'custom' });
   return {
     sendFile: vite.middlewares,
     template: (path) => vite.transformIndexHtml(path, readFileSync(fileOf('index.html'), 'utf8')),
-    render: async (url) => ((await vite.ssrLoadModule('/src/render.ts')) as Pick<Site, 'render'>).render(url),
+    render: async (url) => /** @type {Pages} */ (await vite.ssrLoadModule('/src/render.ts')).render(url),
   };
 }
