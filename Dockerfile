@@ -33,10 +33,10 @@ LABEL org.opencontainers.image.title="Homeward" \
 COPY --from=system /system /
 # Owned by root: the process can't change its own program, even if the file system is writable.
 COPY --from=program --chown=0:0 /app /app
-ENV PATH=/usr/local/bin:/usr/bin NODE_ENV=production HOST=0.0.0.0
+ENV PATH=/usr/local/bin:/usr/bin NODE_ENV=production HOST=0.0.0.0 HOMEWARD_CONSOLE_HOST=0.0.0.0
 WORKDIR /app
 USER 1000:1000
-EXPOSE 8080
+EXPOSE 8080 8090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 CMD ["node", "/app/healthcheck.mjs"]
 # Process 1 ignores signals that it does not handle, and node needs a moment until it does. The init passes them on from the start.
 ENTRYPOINT ["tini", "--", "homeward"]

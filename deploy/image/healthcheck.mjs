@@ -6,8 +6,9 @@ import { connect } from 'node:net';
 const timeoutMs = 2_000;
 // Of process 1: tini -- homeward serve
 const words = readFileSync('/proc/1/cmdline', 'utf8').split('\0');
-if (words.includes('serve')) {
-  const url = `http://127.0.0.1:${process.env.PORT || 8080}/livez`;
+const port = words.includes('serve') ? process.env.PORT || 8080 : words.includes('console') && (process.env.HOMEWARD_CONSOLE_PORT || 8090);
+if (port) {
+  const url = `http://127.0.0.1:${port}/livez`;
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
   process.exitCode = response?.ok ? 0 : 1;
 }
