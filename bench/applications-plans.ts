@@ -105,7 +105,7 @@ async function statementsOf(
   const adopter = { name: 'Grace', email: 'grace@example.org' };
   const given = { clientId, petId, status: 'submitted', isMailed: true, adopter, address: adopter.email, answers: '[]' } as const;
   const moved = ids.map((one) => ({ id: one, orderId: null, from: 'submitted', to: 'closed', why: 'adopted' }) as const);
-  const author = { clientId: null, keyId: null };
+  const author = { clientId: null, keyId: null, personId: null };
   const steps: Record<string, Question['ask']> = {
     'submit: of the adopter': (tx) => transitions.findOpenOfAdopter(tx, { clientId, address, petId }),
     'submit: the row': (tx) => transitions.insertApplication(tx, given),

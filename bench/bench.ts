@@ -1,4 +1,4 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | listings-fresh | words | writes | memory | cost | connections | telemetry | sweeps | indexes | applications | capacity measures it alone; list --mix under a mix of quiet and busy clients
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | listings-fresh | words | writes | memory | cost | connections | telemetry | sweeps | indexes | applications | console | capacity measures it alone; list --mix under a mix of quiet and busy clients
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
@@ -13,6 +13,7 @@ const parts: Record<string, () => Promise<unknown>> = {
   sweeps: () => import('./sweeps.ts'),
   indexes: () => import('./indexes.ts'),
   applications: () => import('./applications.ts'),
+  console: () => import('./console.ts'),
   capacity: () => import('./capacity.ts'),
 };
 

@@ -92,6 +92,7 @@ const newQuestions: readonly Question[] = [
   { of: 'completing an order: the applications for its animal', ask: call('lockOpenApplications', 50n) },
   { of: 'erasing an order', ask: call('lockOfOrders', [50n], ['completed']) },
   { of: 'close-unanswered-applications', ask: call('selectUnanswered', 60, 100) },
+  { of: 'end-undoable-outcomes', ask: call('endUndoable', 100) },
   { of: 'delete-unconfirmed-applications', ask: call('deleteUnconfirmed', 72, 100) },
   { of: 'erase-adopters', ask: call('selectOld', 'declined', 30, 100) },
   { of: 'homeward adopters erase', ask: call('selectEnded', { email: 'a7@example.org', address: 'a7@example.org' }, 100) },
@@ -173,7 +174,7 @@ async function queriesOf(root: string): Promise<Queries> {
   const files = ['store/pets/pet', 'store/orders/order', 'store/verify/verify', 'store/listings/listing', 'changes/events/event'];
   // Only of the present release.
   const parts = ['application', 'transition', 'applicant', 'count'].map((part) => `store/applications/${part}`);
-  const more = root === ownRoot ? ['changes/events/subscribed', 'store/verify/verify-application', ...parts] : [];
+  const more = root === ownRoot ? ['changes/events/subscribed', 'store/verify/verify-application', 'store/outcomes/outcome', ...parts] : [];
   const modules = [...files, ...more].map((file) => import(pathToFileURL(path.join(root, 'service/src', `${file}-queries.ts`)).href));
   return Object.assign({}, ...(await Promise.all(modules)));
 }

@@ -54,7 +54,7 @@ async function statementOfInsert(): Promise<string> {
       return [];
     },
   };
-  await insertPet(catalogue, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n }, 1n);
+  await insertPet(catalogue, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n, personId: null }, 1n);
   const [statement, ...more] = sent;
   if (!statement || more.length > 0) throw new Error('adding an animal is expected to be one statement');
   return statement.text;

@@ -15,6 +15,9 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   // It takes longest: beside others it begins first.
   pages: async () => (await import('./pages/pages.ts')).pages,
   'adopters-page': async () => (await import('./adopters-page/adopters-page.ts')).adoptersPage,
+  audit: async () => (await import('./audit/audit.ts')).audit,
+  console: async () => (await import('./console/console.ts')).consoleProof,
+  site: async () => (await import('./site/site.ts')).site,
   limits: async () => (await import('./limits.ts')).limits,
   'limiter-simulation': async () => (await import('./limiter-simulation/limiter-simulation.ts')).limiterSimulation,
   bans: async () => (await import('./bans.ts')).bans,
@@ -35,6 +38,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   applications: async () => (await import('./applications/applications.ts')).applications,
   'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
   'wanted-application': async () => (await import('./wanted-animal/wanted-application.ts')).wantedApplication,
+  holds: async () => (await import('./holds.ts')).holds,
   expiry: async () => (await import('./expiry.ts')).expiry,
   mail: async () => (await import('./mail/mail.ts')).mail,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,

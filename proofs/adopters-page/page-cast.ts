@@ -64,7 +64,7 @@ export async function openCast(store: Store, { withPhoto }: { withPhoto: boolean
   const addUnconfirmed = async (purpose: PagePurpose): Promise<string> => {
     const { id: petId } = await call('POST', '/v1/pets', partner, { name: 'Biscuit', categoryId: 1 });
     const clientId = BigInt(partner.clientId);
-    const actor = { clientId, keyId: BigInt(partner.id), shelterId: null, scopes: defaultScopes };
+    const actor = { clientId, keyId: BigInt(partner.id), personId: null, shelterId: null, scopes: defaultScopes };
     const terms = { clientId, bounds: await getBounds(db, clientId), mails: true };
     const given = { petId: BigInt(petId), adopter: newAdopter() };
     return pathTo((await db.transaction((tx) => submitApplication(tx, given, actor, terms))).id, purpose);
@@ -82,7 +82,7 @@ export async function openCast(store: Store, { withPhoto }: { withPhoto: boolean
   };
   const erased = async (): Promise<string> => {
     const id = await apply();
-    await eraseApplicant({ db, catalogue }, () => true, BigInt(id));
+    await eraseApplicant({ db, catalogue }, () => true, BigInt(id), 'adopter');
     return pathTo(id);
   };
   const gone = async (): Promise<string> => {

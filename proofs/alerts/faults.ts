@@ -51,6 +51,15 @@ export const faults: readonly Fault[] = [
     },
   },
   {
+    alert: 'HomewardConsoleDown',
+    name: 'the console killed',
+    isQuick: true,
+    async cause(watched) {
+      watched.killConsole();
+      return undo(() => watched.startConsole());
+    },
+  },
+  {
     alert: 'HomewardApiDown',
     name: 'every API process killed',
     async cause(watched) {

@@ -36,7 +36,7 @@ const unhurried: Readonly<Record<string, { readonly for: string; readonly from: 
   HomewardPhotosLate: { for: '20s', from: '> 900', to: '> 20' },
 };
 /** A process starts as slowly as ever, so what it may take is divided less where restarts are tried. */
-const slowStarts: ReadonlySet<string> = new Set(['HomewardApiDown', 'HomewardWorkerDown', 'HomewardPostgresDown']);
+const slowStarts: ReadonlySet<string> = new Set(['HomewardApiDown', 'HomewardWorkerDown', 'HomewardConsoleDown', 'HomewardPostgresDown']);
 const startFor = '20s';
 const rulesFile = 'deploy/prometheus/alerts.yml';
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };

@@ -53,6 +53,8 @@ export class WatchedStore implements AsyncDisposable {
   readonly #workerEnv: Record<string, string>;
   #load: SteadyLoad | undefined;
   #worker: ChildProcess;
+  readonly #consoleEnv: Record<string, string>;
+  #console: ChildProcess;
 
   private constructor(
     parts: Pick<WatchedStore, 'store' | 'prometheus' | 'alertmanager' | 'key' | 'disks'> & {
@@ -62,6 +64,8 @@ export class WatchedStore implements AsyncDisposable {
       stampFile: string;
       workerEnv: Record<string, string>;
       worker: ChildProcess;
+      consoleEnv: Record<string, string>;
+      console: ChildProcess;
     },
   ) {
     this.store = parts.store;
@@ -75,6 +79,8 @@ export class WatchedStore implements AsyncDisposable {
     this.#stampFile = parts.stampFile;
     this.#workerEnv = parts.workerEnv;
     this.#worker = parts.worker;
+    this.#consoleEnv = parts.consoleEnv;
+    this.#console = parts.console;
     this.resumeLoad();
   }
 
@@ -108,9 +114,12 @@ export class WatchedStore implements AsyncDisposable {
     }
     const workerEnv = { HOMEWARD_METRICS_PORT: String(await freePort()) };
     const worker = store.work(workerEnv);
+    const consoleEnv = { HOMEWARD_METRICS_PORT: String(await freePort()) };
+    const { child: console } = await store.openConsole(consoleEnv);
     const targets: Target[] = [
       ...apis.map(({ env }) => ({ job: 'homeward-api', port: Number(env.HOMEWARD_METRICS_PORT) })),
       { job: 'homeward-worker', port: Number(workerEnv.HOMEWARD_METRICS_PORT) },
+      { job: 'homeward-console', port: Number(consoleEnv.HOMEWARD_METRICS_PORT) },
     ];
     const alertmanager = isComplete ? resources.use(await Alertmanager.start()) : undefined;
     if (isComplete) targets.push({ job: 'homeward-postgres', port: await startNodeExporter(resources) });
@@ -119,7 +128,8 @@ export class WatchedStore implements AsyncDisposable {
       await Prometheus.start({ targets, mountpoint, hasRestarts: isComplete, alertmanager: alertmanager?.address }),
     );
     onFailure.move();
-    const watched = new WatchedStore({ store, prometheus, alertmanager, key, disks, resources, apis, front, stampFile, workerEnv, worker });
+    const running = { apis, workerEnv, worker, consoleEnv, console };
+    const watched = new WatchedStore({ store, prometheus, alertmanager, key, disks, resources, front, stampFile, ...running });
     await watched.setArchiveCommand('true');
     return watched;
   }
@@ -177,6 +187,14 @@ export class WatchedStore implements AsyncDisposable {
 
   startWorker(): void {
     this.#worker = this.store.work(this.#workerEnv);
+  }
+
+  killConsole(): void {
+    this.#console.kill('SIGKILL');
+  }
+
+  async startConsole(): Promise<void> {
+    this.#console = (await this.store.openConsole(this.#consoleEnv)).child;
   }
 
   /** Does something while no job of the worker runs. */

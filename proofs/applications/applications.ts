@@ -29,13 +29,8 @@ export const applications: Proof = {
   mutant: [
     {
       file: 'store/applications/applications.ts',
-      from: 'if (pet.status !== placing.pet.from) throw notAvailable(pet);',
+      from: 'if (!hold?.releases || (await findOrderedPets(tx, [petId])).length > 0) throw notAvailable(pet);',
       to: '',
-    },
-    {
-      file: 'store/orders/orders.ts',
-      from: 'const pets = await movePetsWithOrders(tx, [petId], placing.pet);',
-      to: 'const pets: Pet[] = [];',
     },
     {
       file: 'store/applications/settling.ts',

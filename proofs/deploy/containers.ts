@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { CleanCheckout } from '../../testkit/clean-checkout.ts';
 import type { Claim } from '../proof.ts';
-import { firstClaim } from './first-claim.ts';
+import { firstClaim, firstPageClaim } from './first-claim.ts';
 import { hostileImageClaim, readAttempts } from './hostile-image-claims.ts';
 import { contentClaim, podmanClaims } from './image-claims.ts';
 import { buildImages, containerEnv, homewardImage, imageVariables, proofCommit } from './images.ts';
@@ -32,16 +32,18 @@ async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
   const lines = await tryOut('try-compose.sh', checkout.folder, { ...imageVariables, PHOTO: await makePhoto(checkout) });
   return [
     firstClaim('compose, by HAProxy with TLS and HTTP/2', lines['first'] === '200 2' ? 200 : 0, Number(lines['first-ms']) / 1_000),
+    firstPageClaim('compose, by HAProxy with TLS', Number(lines['page']), Number(lines['page-ms']) / 1_000),
     {
       claim:
-        'compose: services that run, published ports, the documentation, processes that Prometheus scrapes, Alertmanagers that it sends to, and a journal that all share',
-      bar: '10 services, 1 port, 200, 4 processes, 1 Alertmanager, a journal',
-      figure: `${lines['running']} services, ${lines['published']} port, ${lines['docs']?.split(' ')[0]}, ${lines['targets']} processes, ${lines['alertmanagers']} Alertmanager, ${lines['journal'] === 'true' ? 'a' : 'no'} journal`,
+        'compose: services that run, published ports, the documentation, processes that Prometheus scrapes, Alertmanagers that it sends to, a journal that all share, and invitations that lead to the console',
+      bar: '11 services, 1 port, 200, 5 processes, 1 Alertmanager, a journal, yes',
+      figure: `${lines['running']} services, ${lines['published']} port, ${lines['docs']?.split(' ')[0]}, ${lines['targets']} processes, ${lines['alertmanagers']} Alertmanager, ${lines['journal'] === 'true' ? 'a' : 'no'} journal, ${lines['invitation']}`,
       holds:
-        lines['running'] === '10' &&
+        lines['invitation'] === 'yes' &&
+        lines['running'] === '11' &&
         lines['published'] === '1' &&
         lines['docs'] === '200 2' &&
-        lines['targets'] === '4' &&
+        lines['targets'] === '5' &&
         lines['alertmanagers'] === '1' &&
         lines['journal'] === 'true',
     },
@@ -54,18 +56,20 @@ async function systemdClaims(packages: string, photo: string): Promise<Claim[]> 
   const lines = await tryOut('try-systemd.sh', packages, { PHOTO: photo });
   return [
     firstClaim('systemd, from the Debian package', Number(lines['first']), Number(lines['first-ms']) / 1_000),
+    firstPageClaim('systemd, from the Debian package', Number(lines['page']), Number(lines['page-ms']) / 1_000),
     {
       claim: 'systemd: a unit that is stopped drains and closes, one that is killed is back, and the owner’s address is hidden from both',
       bar: 'draining and closed, success; 200 from another process; hidden',
-      figure: `${lines['drained']} lines in the log, ${lines['result']}, after ${lines['stop-ms']} ms; ${lines['again']}; worker ${lines['worker']}; metrics ${lines['metrics']?.trim()}; ${lines['owner']}; exposure ${lines['exposure']}, of images ${lines['images-exposure']}`,
+      figure: `${lines['drained']} lines in the log, ${lines['result']}, after ${lines['stop-ms']} ms; ${lines['again']}; worker ${lines['worker']}; metrics ${lines['metrics']?.trim()}; ${lines['owner']}; exposure ${lines['exposure']}, of the console ${lines['console-exposure']}, of images ${lines['images-exposure']}`,
       holds:
         lines['drained'] === '2' &&
         lines['result'] === 'success' &&
         lines['again'] === '200 other' &&
         lines['worker'] === 'active' &&
-        lines['metrics']?.trim() === '200 200' &&
+        lines['metrics']?.trim() === '200 200 200' &&
         lines['owner'] === 'hidden' &&
         Number(lines['exposure']) <= 1.5 &&
+        Number(lines['console-exposure']) <= 1.5 &&
         Number(lines['images-exposure']) <= 1.5,
     },
     photoClaim('systemd', lines),

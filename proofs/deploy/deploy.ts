@@ -29,19 +29,23 @@ export const deploy: Proof = {
   run,
 };
 
-/** In the mutant a probe is misspelt, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address, accept any number of connections, log no id, and log the paths of adopters' pages. */
+/** In the mutant a probe is misspelt, the console gets the host of the API, its links are logged, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address, accept any number of connections, log no id, and log the paths of adopters' pages. */
 const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
   { file: 'kubernetes/base/api.yaml', from: 'readinessProbe:', to: 'readynessProbe:' },
   { file: 'kubernetes/base/worker.yaml', from: 'runAsUser: 1001', to: 'runAsUser: 1000' },
+  { file: 'kubernetes/overlays/production/ingress.yaml', from: '- host: console.example.org', to: '- host: store.example.org' },
   { file: 'systemd/homeward-worker.service', from: 'CapabilityBoundingSet=\n', to: '' },
+  { file: 'systemd/homeward-console.service', from: 'CapabilityBoundingSet=\n', to: '' },
   { file: 'haproxy/haproxy.cfg', from: 'set-header x-forwarded-for', to: 'set-header x-other' },
-  { file: 'nginx/homeward.conf', from: 'proxy_set_header x-forwarded-for $remote_addr;', to: '' },
+  { file: 'nginx/homeward.conf', from: "contains this proxy's.\n  proxy_set_header x-forwarded-for $remote_addr;", to: '' },
   { file: 'haproxy/haproxy.cfg', from: 'connection reject if', to: 'connection accept if' },
   { file: 'haproxy/haproxy.cfg', from: 'capture response header x-request-id', to: 'capture response header x-other' },
   { file: 'nginx/homeward-connections.conf', from: 'limit_conn homeward 256;', to: '' },
-  { file: 'nginx/homeward.conf', from: ' $sent_http_x_request_id', to: '' },
+  { file: 'nginx/homeward.conf', from: " $sent_http_x_request_id';\nlog_format", to: "';\nlog_format" },
   { file: 'haproxy/haproxy.cfg', from: 'str(/a/...)', to: 'url' },
-  { file: 'nginx/homeward.conf', from: 'error_log /dev/null;', to: '' },
+  { file: 'nginx/homeward.conf', from: 'error_log /dev/null;\n    proxy_pass http://homeward;', to: 'proxy_pass http://homeward;' },
+  { file: 'haproxy/haproxy.cfg', from: 'str(/link/...)', to: 'url' },
+  { file: 'nginx/homeward.conf', from: '/link/...;', to: '$request_uri;' },
 ];
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {

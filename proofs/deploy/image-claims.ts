@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, startPostgres, startRedis } from '../../testkit/servers.ts';
 import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { Claim } from '../proof.ts';
-import { firstClaim } from './first-claim.ts';
+import { firstClaim, firstPageClaim } from './first-claim.ts';
 import { containerEnv, homewardImage } from './images.ts';
 import { run } from './programs.ts';
 import { type ContainerOptions, containerArguments, RunningContainer } from './running-container.ts';
@@ -63,6 +63,9 @@ export async function podmanClaims(progress: (text: string) => void): Promise<Cl
   const seconds = (performance.now() - startedAtMs) / 1_000;
   const starts = [first];
   while (starts.length < startCount) starts.push(await firstResponse(options, key));
+  const consoleStartedAtMs = performance.now();
+  const page = await firstPage(options);
+  const pageSeconds = (performance.now() - consoleStartedAtMs) / 1_000;
   const startsMs = starts.map(({ startMs }) => startMs);
   progress('SIGTERM during the start of a container');
   const stopped: Stopped[] = [];
@@ -70,6 +73,7 @@ export async function podmanClaims(progress: (text: string) => void): Promise<Cl
   const medianMs = startsMs.toSorted((a, b) => a - b)[Math.floor(startsMs.length / 2)] ?? Number.NaN;
   return [
     firstClaim('podman run', first.status, seconds),
+    firstPageClaim('podman run', page, pageSeconds),
     {
       claim: 'A container runs as the documentation says: user, file system, capabilities, new privileges',
       bar: 'uid 1000, read-only, none, none',
@@ -101,6 +105,20 @@ async function firstResponse(
     if (response?.ok || Date.now() > deadlineMs) {
       return { status: response?.status ?? 0, startMs, cpuMs: container.cpuMs(), rights: rightsOf(container.pid) };
     }
+    await sleep(10);
+  }
+}
+
+/** Of the console, in a container of its own. */
+async function firstPage({ env, ...options }: ContainerOptions): Promise<number> {
+  const port = String(await freePort());
+  const variables = { HOMEWARD_CONSOLE_PORT: port, HOMEWARD_CONSOLE_URL: 'https://console.example.org' };
+  await using _ = await RunningContainer.start({ ...options, env: { ...env, ...variables } }, ['console']);
+  const deadlineMs = Date.now() + killAfterMs;
+  for (;;) {
+    const response = await fetch(`http://127.0.0.1:${port}/sign-in`).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response?.ok || Date.now() > deadlineMs) return response?.status ?? 0;
     await sleep(10);
   }
 }

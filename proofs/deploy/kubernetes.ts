@@ -42,7 +42,11 @@ export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec?: { readonly template?: { readonly spec: PodSpec }; readonly accessModes?: readonly string[] };
+  readonly spec?: {
+    readonly template?: { readonly spec: PodSpec };
+    readonly accessModes?: readonly string[];
+    readonly rules?: ReadonlyArray<{ readonly host?: string }>;
+  };
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -50,7 +54,7 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
   requirePrograms({ kubectl: 'kubernetes-client' });
   await installOnDemand(typesFolder, "Kubernetes' types (proofs/deploy/kubernetes-types)");
   const rendered = await Promise.all(
-    ['base', 'overlays/production', 'overlays/production-with-photos', 'overlays/production-with-mail'].map((folder) =>
+    ['base', 'overlays/production', ...['photos', 'mail', 'provider'].map((what) => `overlays/production-with-${what}`)].map((folder) =>
       render(path.join(deploy, 'kubernetes', folder)),
     ),
   );
@@ -60,6 +64,8 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
     ...(await findUnknownFields(objects)),
     ...rendered.slice(1).flat().flatMap(findUnsafe),
     ...rendered.flatMap(findWithoutJournal),
+    ...rendered.slice(1).flatMap(findUnreachable),
+    ...rendered.flatMap(findWithoutPhotos),
   ];
   const decoders = objects.filter(({ spec }) => spec?.template?.spec.containers.some(({ args }) => args?.includes('images')));
   const kinds = new Set(objects.map(({ kind }) => kind));
@@ -67,7 +73,7 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
   return [
     {
       claim:
-        'Kustomize: the base and the overlays for production, alone, with photos and with mail, are rendered, Kubernetes knows every field and value, the API and the worker write to one journal, and the container that decodes images shares no user, setting, secret or volume but its socket',
+        'Kustomize: the base and the overlays for production, alone, with photos, with mail and with a provider, are rendered, Kubernetes knows every field and value, the API, the worker and the console write to one journal, the console and the API are each reached by a host name and a network policy of their own, and take photos in, and the container that decodes images shares no user, setting, secret or volume but its socket',
       bar: `0 problems in ${expectedKinds.length} kinds of objects`,
       figure: `${objects.length} objects of ${kinds.size} kinds, ${problems.length} problems${problems.length > 0 ? `: ${problems.slice(0, 5).join('; ')}` : ''}${missing.length > 0 ? `; missing: ${missing.join(', ')}` : ''}`,
       holds: problems.length === 0 && missing.length === 0 && objects.length > 20 && decoders.length === rendered.length,
@@ -157,7 +163,7 @@ function findUnsafe(object: KubernetesObject): string[] {
     if (!/:\d+\.\d+\.\d+(?:-[0-9a-f]{7,})?$/.test(container.image))
       problems.push(fault(`${name} has the image ${container.image}, without a version`));
     const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
-    if (args.includes('serve') && probes.includes(undefined)) problems.push(fault(`${name} lacks a probe`));
+    if (isServer(args) && probes.includes(undefined)) problems.push(fault(`${name} lacks a probe`));
   }
   return problems;
 }
@@ -171,13 +177,44 @@ function findWithoutJournal(objects: readonly KubernetesObject[]): string[] {
     (object.spec?.template?.spec.containers ?? []).map((container) => ({ object, ...container })),
   );
   return writers
-    .filter(({ args = [] }) => args.includes('serve') || args.includes('worker'))
+    .filter(({ args = [] }) => isServer(args) || args.includes('worker'))
     .filter(({ object, envFrom = [], volumeMounts = [] }) => {
       const mount = volumeMounts.find(({ mountPath, readOnly }) => `${mountPath}/` === setting && !readOnly);
       const volume = object.spec?.template?.spec.volumes?.find(({ name }) => name === mount?.name);
       return envFrom.length === 0 || !names.includes(volume?.persistentVolumeClaim?.claimName ?? '');
     })
     .map(({ object, name }) => `${nameOf(object)}: ${name} does not write to the journal that all share`);
+}
+
+/** Photos arrive at each server, which writes them to /tmp and then sends them to the bucket. */
+function findWithoutPhotos(objects: readonly KubernetesObject[]): string[] {
+  const hasPhotos = objects.some(({ kind, data }) => kind === 'ConfigMap' && data?.['HOMEWARD_PHOTOS'] !== undefined);
+  const way = JSON.stringify(objects.find(({ metadata }) => metadata.name === 'homeward-to-photos')?.spec ?? {});
+  const servers = objects.flatMap(({ spec }) => (spec?.template?.spec.containers ?? []).filter(({ args = [] }) => isServer(args)));
+  return servers
+    .filter(({ name, volumeMounts = [] }) => !volumeMounts.some(({ mountPath }) => mountPath === '/tmp') || !way.includes(`"${name}"`))
+    .filter(() => hasPhotos)
+    .map(({ name }) => `${name} has no room for photos that arrive, or no way to the bucket`);
+}
+
+const isServer = (args: readonly string[]) => args.includes('serve') || args.includes('console');
+
+/** What has a service for callers has host names of its own, of which one is that of the console's links, and a policy that lets the ingress in. */
+function findUnreachable(objects: readonly KubernetesObject[]): string[] {
+  const of = (kind: string) => objects.filter((object) => object.kind === kind);
+  const url = of('ConfigMap').map(({ data }) => data?.['HOMEWARD_CONSOLE_URL'])[0];
+  const hostsOf = (name: string) =>
+    new Set(
+      of('Ingress').flatMap(({ spec }) => (JSON.stringify(spec).includes(`"${name}"`) ? (spec?.rules ?? []).map(({ host }) => host) : [])),
+    );
+  const [api, console] = ['homeward-api', 'homeward-console'].map(hostsOf);
+  const policies = of('NetworkPolicy').map(({ metadata }) => metadata.name);
+  const checks: Readonly<Record<string, boolean>> = {
+    'the console is not at the host of its links': console?.size !== 1 || ![...console].every((host) => url === `https://${host}`),
+    'the console has the host of the API': api?.size !== 1 || [...api].some((host) => console?.has(host)),
+    'the ingress may not reach a service': !['api', 'console'].every((name) => policies.includes(`homeward-${name}-from-ingress`)),
+  };
+  return Object.keys(checks).filter((what) => checks[what]);
 }
 
 /** What the container that decodes images must not have in common with the one that it decodes for. */

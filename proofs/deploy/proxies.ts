@@ -1,12 +1,15 @@
-// HAProxy and nginx with the files of deploy/, in front of a store of two processes.
+// HAProxy and nginx with the files of deploy/, in front of a store of two processes and its console.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { photoBytesMax } from '../../service/src/store/photos/image-types.ts';
+import { photosMax } from '../../service/src/store/photos/photo-schemas.ts';
 import { accepts, freePort } from '../../testkit/servers.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
 import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { Claim } from '../proof.ts';
+import { firstPageClaim } from './first-claim.ts';
 import { requirePrograms, run, startServer } from './programs.ts';
 import { openConnections, TlsClient, type TlsOptions } from './tls-client.ts';
 
@@ -20,13 +23,18 @@ const afterLossCount = 40;
 const outputMs = 100;
 /** More than nginx accepts. */
 const rejectedBytes = 2_200_000;
+/** As much as a form of the console may have. */
+const photosBytes = photosMax * photoBytesMax;
 /** Of one address, and how many of them the proxies accept. */
 const connectionCount = 300;
 const connectionsMax = 256;
+/** For which the certificate of deploy/compose/prepare is valid too. */
+const consoleName = 'console.localhost';
 
 interface Backend {
   /** Of the two processes of the store. */
   readonly ports: readonly [number, number];
+  readonly consolePort: number;
   readonly folder: string;
   readonly deploy: string;
   readonly certificate: string;
@@ -34,22 +42,24 @@ interface Backend {
 
 interface Proxy {
   readonly name: string;
-  /** Three addresses that no other proxy's callers have. */
-  readonly callers: readonly [string, string, string];
+  /** Four addresses that no other proxy's callers have. */
+  readonly callers: readonly [string, string, string, string];
   /** `log` returns the lines of requests. */
   start(backend: Backend, port: number): Promise<AsyncDisposable & { output(): string; log(): string }>;
 }
 
 const haproxy: Proxy = {
   name: 'HAProxy',
-  callers: ['127.0.0.2', '127.0.0.3', '127.0.0.6'],
-  async start({ deploy, certificate, ports }, port) {
+  callers: ['127.0.0.2', '127.0.0.3', '127.0.0.6', '127.0.0.8'],
+  async start({ deploy, certificate, ports, consolePort }, port) {
     const server = startServer('haproxy', ['-db', '-f', path.join(deploy, 'haproxy/haproxy.cfg')], {
       env: {
         HOMEWARD_BIND: `127.0.0.1:${port}`,
         HOMEWARD_CERTIFICATE: certificate,
         HOMEWARD_API_1: `127.0.0.1:${ports[0]}`,
         HOMEWARD_API_2: `127.0.0.1:${ports[1]}`,
+        HOMEWARD_CONSOLE: `127.0.0.1:${consolePort}`,
+        HOMEWARD_CONSOLE_URL: `https://${consoleName}:${port}`,
       },
     });
     return { ...server, log: server.output };
@@ -58,8 +68,8 @@ const haproxy: Proxy = {
 
 const nginx: Proxy = {
   name: 'nginx',
-  callers: ['127.0.0.4', '127.0.0.5', '127.0.0.7'],
-  async start({ deploy, certificate, folder, ports }, port) {
+  callers: ['127.0.0.4', '127.0.0.5', '127.0.0.7', '127.0.0.9'],
+  async start({ deploy, certificate, folder, ports, consolePort }, port) {
     const log = path.join(folder, 'nginx-requests.log');
     const inner = await freePort();
     const edits: ReadonlyArray<readonly [string, string]> = [
@@ -67,11 +77,13 @@ const nginx: Proxy = {
       ['/var/log/nginx/homeward.log', log],
       ['server 127.0.0.1:8081 ', `server 127.0.0.1:${ports[0]} `],
       ['server 127.0.0.1:8082 ', `server 127.0.0.1:${ports[1]} `],
+      ['server 127.0.0.1:8090;', `server 127.0.0.1:${consolePort};`],
+      ['server_name console.example.org;', `server_name ${consoleName};`],
       ['/etc/nginx/homeward.crt', certificate],
       ['/etc/nginx/homeward.key', certificate],
     ];
     const edited = (name: string, changes: typeof edits) =>
-      changes.reduce((text, [from, to]) => replaceOnce(text, from, to), readFileSync(path.join(deploy, 'nginx', name), 'utf8'));
+      changes.reduce((text, [from, to]) => replaceKnown(text, from, to), readFileSync(path.join(deploy, 'nginx', name), 'utf8'));
     const own = edited('homeward.conf', edits);
     const connections = edited('homeward-connections.conf', [
       ['listen 443;', `listen 127.0.0.1:${port};`],
@@ -103,7 +115,10 @@ export async function proxyClaims(deploy: string, streamSeconds: number, progres
     // The second process is killed in the end.
     const second = await store.serve();
     const ports = [portOf(store.processes[0]), portOf(second)] as const;
-    claims.push(...(await tryProxy(proxy, { ports, folder, deploy, certificate }, { key, second, streamSeconds })));
+    const consoleStartedAtMs = performance.now();
+    const consolePort = portOf(await store.openConsole({ HOMEWARD_CONSOLE_URL: `https://${consoleName}` }));
+    const trial = { key, second, streamSeconds, consoleStartedAtMs };
+    claims.push(...(await tryProxy(proxy, { ports, consolePort, folder, deploy, certificate }, trial)));
   }
   return claims;
 }
@@ -114,15 +129,17 @@ interface Trial {
   readonly key: Key;
   readonly second: ServeProcess;
   readonly streamSeconds: number;
+  readonly consoleStartedAtMs: number;
 }
 
-async function tryProxy(proxy: Proxy, backend: Backend, { key, second, streamSeconds }: Trial): Promise<Claim[]> {
+async function tryProxy(proxy: Proxy, backend: Backend, { key, second, streamSeconds, consoleStartedAtMs }: Trial): Promise<Claim[]> {
   const port = await freePort();
   await using server = await proxy.start(backend, port);
   for (const deadlineMs = Date.now() + startTimeoutMs; !(await accepts(port)); await sleep(50))
     if (Date.now() > deadlineMs) throw new Error(`${proxy.name} did not start:\n${server.output()}`);
   const options: TlsOptions = { port, ca: readFileSync(path.join(backend.deploy, 'compose/secrets/certificate.crt')) };
   return [
+    ...(await consoleClaims(proxy, options, consoleStartedAtMs, server)),
     await requestClaim(proxy, options, key),
     await addressClaim(proxy, options),
     await connectionClaim(proxy, options, key),
@@ -264,8 +281,77 @@ async function pageClaim({ name, callers }: Proxy, options: TlsOptions, server: 
   };
 }
 
-function replaceOnce(text: string, from: string, to: string): string {
-  const parts = text.split(from);
-  if (parts.length !== 2) throw new Error(`"${from}" must be once in the file, but it is there ${parts.length - 1} times`);
-  return parts.join(to);
+/** By its host name, and by no other. Anyone who has a link or an invitation can sign in with it. */
+async function consoleClaims(
+  { name, callers }: Proxy,
+  options: TlsOptions,
+  startedAtMs: number,
+  server: { output(): string; log(): string },
+): Promise<Claim[]> {
+  using client = new TlsClient({ ...options, name: consoleName, from: callers[3] });
+  using api = new TlsClient({ ...options, from: callers[1] });
+  const readPage = () => client.send('/sign-in').catch(() => undefined);
+  let first = await readPage();
+  // HAProxy sends to it when it has seen that it is ready.
+  for (const deadlineMs = Date.now() + startTimeoutMs; first?.status !== 200 && Date.now() < deadlineMs; first = await readPage())
+    await sleep(50);
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  const hsts = String(first?.headers['strict-transport-security']);
+  const health = await client.send('/readyz');
+  const elsewhere = [await client.send('/v1/pets'), await api.send('/sign-in')].map(({ status }) => status);
+  const token = randomBytes(32).toString('base64url');
+  const encoded = [...token].map((digit) => `%${digit.charCodeAt(0).toString(16)}`).join('');
+  const paths = [`/link/${token}`, `/invitation/${token}?x=1`, `/LINK/${token}`, `//link/${token}`, `/%6cink/${encoded}`];
+  for (const at of paths) await client.send(at);
+  await client.send(`/people?after=${token}`);
+  // On a connection of its own, which may end with it.
+  using sender = new TlsClient({ ...options, name: consoleName, from: callers[1] });
+  await sender.send(`/link/${token}`, { method: 'POST', body: { text: 'x'.repeat(rejectedBytes) } }).catch(() => {});
+  const linesOf = () => server.log().match(/ \/link\/\.\.\. /g)?.length ?? 0;
+  for (const deadlineMs = Date.now() + eventTimeoutMs; linesOf() <= paths.length && Date.now() < deadlineMs; ) await sleep(50);
+  await sleep(outputMs);
+  const all = server.log() + server.output();
+  const leaks = [token.slice(5, 17), encoded.slice(30, 60)].filter((part) => all.includes(part));
+  using other = new TlsClient({ ...options, name: consoleName, from: callers[1] });
+  // Who is not signed in is told so, before the photos are sent.
+  const type = 'multipart/form-data; boundary=photos';
+  const length = String(photosBytes);
+  const photos = await other.open('/animals/1/photos', { ':method': 'POST', 'content-type': type, 'content-length': length });
+  const statuses: number[] = [];
+  for (let i = 0; i < anonymousCount; i += 1)
+    statuses.push((await client.send('/sign-in', { headers: { 'x-forwarded-for': `192.0.2.${i}` } })).status);
+  const limited = statuses.filter((status) => status === 429).length;
+  const neighbour = await other.send('/sign-in');
+  return [
+    firstPageClaim(name, first?.status ?? 0, seconds),
+    {
+      claim: `${name}: the console at its host name: TLS, health, which is not for callers, and the API; the console at the name of the API`,
+      bar: 'Strict-Transport-Security once; 404; 303 to its sign-in; 404',
+      figure: `${hsts}; ${health.status}; ${elsewhere.join('; ')}`,
+      holds: hsts === 'max-age=31536000' && health.status === 404 && elsewhere.join() === '303,404',
+    },
+    {
+      claim: `${name}: links and invitations of the console, in ${paths.length} spellings and with too large a body, and its queries, in the log`,
+      bar: 'a line for each link, none with the token or the query',
+      figure: `${linesOf()} lines; ${leaks.length > 0 ? 'the token is there' : 'none with the token'}`,
+      holds: linesOf() === paths.length + 1 && leaks.length === 0,
+    },
+    {
+      claim: `${name}: a form of ${photosMax} photos with ${photosBytes / 1e6} MB for the console, of somebody who is not signed in`,
+      bar: '401, of the console',
+      figure: String(photos.status),
+      holds: photos.status === 401,
+    },
+    {
+      claim: `${name}: the address that counts at the sign-in of the console is the caller's, whatever its X-Forwarded-For says`,
+      bar: `429 among ${anonymousCount} requests of one address, 200 for another`,
+      figure: `${limited} of them 429; ${neighbour.status}`,
+      holds: limited > 0 && neighbour.status === 200,
+    },
+  ];
+}
+
+function replaceKnown(text: string, from: string, to: string): string {
+  if (!text.includes(from)) throw new Error(`"${from}" is not in the file`);
+  return text.replaceAll(from, to);
 }

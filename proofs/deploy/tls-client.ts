@@ -23,15 +23,17 @@ export interface TlsOptions {
   readonly ca: Buffer;
   /** Any address of 127.0.0.0/8, from which the server then sees the requests. */
   readonly from?: string;
+  /** The host name that is asked for. */
+  readonly name?: string;
 }
 
 export class TlsClient implements Disposable {
   readonly #session: ClientHttp2Session;
 
-  constructor({ port, ca, from = '127.0.0.1' }: TlsOptions) {
+  constructor({ port, ca, from = '127.0.0.1', name = 'localhost' }: TlsOptions) {
     const plain = connectPlain({ host: '127.0.0.1', port, localAddress: from });
-    const socket = () => connectTls({ socket: plain, ca, servername: 'localhost', ALPNProtocols: ['h2'] });
-    this.#session = connect(`https://localhost:${port}`, { createConnection: socket });
+    const socket = () => connectTls({ socket: plain, ca, servername: name, ALPNProtocols: ['h2'] });
+    this.#session = connect(`https://${name}:${port}`, { createConnection: socket });
     // Each request fails with it too.
     this.#session.on('error', () => {});
   }

@@ -51,12 +51,23 @@ done
 echo "first $first"
 seconds first-ms
 echo "docs $(get /docs)"
+first_page() {
+  curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}' --cacert deploy/compose/secrets/certificate.crt https://console.localhost:8443/sign-in || true
+}
+for _ in $(seq 300); do
+  page=$(first_page)
+  [ "$page" = 200 ] && break
+  sleep 0.1
+done
+echo "page $page"
+seconds page-ms
+compose exec -T api-1 homeward people invite ada@example.org --role admin --json | grep -q https://console.localhost:8443/invitation/ && echo 'invitation yes' || echo 'invitation no'
 echo "published $(podman ps --format '{{.Names}} {{.Ports}}' --filter "label=com.docker.compose.project=$project" | grep -c -- '->' || true)"
 echo "running $(podman ps --quiet --filter "label=com.docker.compose.project=$project" | wc -l)"
 query() { compose exec -T prometheus promtool query instant http://127.0.0.1:9090 "$1" 2>/dev/null | sed -n 's/.*=> \([0-9]*\) .*/\1/p' || true; }
 for _ in $(seq 60); do
   targets=$(query 'sum(up)')
-  [ "$targets" = 4 ] && break
+  [ "$targets" = 5 ] && break
   sleep 0.5
 done
 echo "targets ${targets:-0}"

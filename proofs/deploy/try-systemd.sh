@@ -42,7 +42,7 @@ on sh -euc 'cd /etc/homeward/credentials
   chmod 640 database-url redis-url'
 on sed --in-place 's/^#\(HOMEWARD_PHOTOS\|HOMEWARD_JOURNAL\)=/\1=/' /etc/homeward/homeward.env
 on systemctl start homeward-migrate || fail 'the migration failed'
-on systemctl enable --quiet --now homeward-api@8081 homeward-api@8082 homeward-worker || fail 'a unit did not start'
+on systemctl enable --quiet --now homeward-api@8081 homeward-api@8082 homeward-worker homeward-console || fail 'a unit did not start'
 seconds started-ms
 key=$(on homeward keys create --client 'Shelter North' --plan free --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
 get() { curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}' -H "Authorization: Bearer $key" "http://127.0.0.1:$1/v1/pets" || true; }
@@ -57,6 +57,13 @@ until_200 8081
 echo "first $status"
 seconds first-ms
 [ "$status" = 200 ] || fail 'there is no 200'
+for _ in $(seq 200); do
+  page=$(curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}' http://127.0.0.1:8090/sign-in || true)
+  [ "$page" = 200 ] && break
+  sleep 0.1
+done
+echo "page $page"
+seconds page-ms
 until_200 8082
 echo "second $status"
 
@@ -76,13 +83,14 @@ on kill -KILL "$pid"
 until_200 8081
 echo "again $status $([ "$pid" != "$(on systemctl show --property=MainPID --value homeward-api@8081)" ] && echo other || echo same)"
 echo "worker $(on systemctl is-active homeward-worker)"
-for port in 18080 18081; do
+for port in 18080 18081 18090; do
   metrics="${metrics:-}$(curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}' "http://127.0.0.1:$port/metrics" || true) "
 done
 echo "metrics $metrics"
 # Nobody but root may read the owner's address.
 echo "owner $(on setpriv --reuid=homeward --regid=homeward --init-groups cat /etc/homeward/credentials/owner-database-url >/dev/null 2>&1 && echo readable || echo hidden)"
 echo "exposure $(on systemd-analyze security --no-pager homeward-api@8081 | sed -n 's/.*Overall exposure level.*: \([0-9.]*\).*/\1/p')"
+echo "console-exposure $(on systemd-analyze security --no-pager homeward-console | sed -n 's/.*Overall exposure level.*: \([0-9.]*\).*/\1/p')"
 echo "images-exposure $(on systemd-analyze security --no-pager homeward-images | sed -n 's/.*Overall exposure level.*: \([0-9.]*\).*/\1/p')"
 
 # With a decoder that was taken over.

@@ -19,6 +19,8 @@ export interface RunningExample {
   close(): Promise<void>;
 }
 
+type Environment = Readonly<Record<string, string>>;
+
 export class ExampleSite implements Disposable {
   readonly folder: string;
   /** Without the address and the key of a store: a site must build without them. */
@@ -45,10 +47,21 @@ export class ExampleSite implements Disposable {
   }
 
   /** Starts the built site. */
-  async start(env: Readonly<Record<string, string>>): Promise<RunningExample> {
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}`;
-    const { child, output } = this.#spawn(['npm', 'start'], { ...env, PORT: String(port), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1' });
+  async start(env: Environment): Promise<RunningExample> {
+    const port = String(await freePort());
+    return this.#open(['npm', 'start'], `http://127.0.0.1:${port}`, { ...env, PORT: port, HOST: '127.0.0.1', HOSTNAME: '127.0.0.1' });
+  }
+
+  /** Starts it as its README.md says first, on the Node.js in this folder. The port is an argument for some and a variable for others. */
+  async startDevelopment(env: Environment, nodeFolder: string): Promise<RunningExample> {
+    const port = String(await freePort());
+    const PATH = `${nodeFolder}${path.delimiter}${process.env['PATH']}`;
+    return this.#open(['npm', 'run', 'dev', '--', '--port', port], `http://localhost:${port}`, { ...env, PATH, PORT: port });
+  }
+
+  /** Rejects with what the site has printed if it ends, or if it does not start in time. */
+  async #open(command: readonly string[], url: string, env: Environment): Promise<RunningExample> {
+    const { child, output } = this.#spawn(command, env);
     const closed = once(child, 'close');
     const close = async () => {
       endGroup(child, 'SIGKILL');
@@ -79,7 +92,7 @@ export class ExampleSite implements Disposable {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #spawn([file = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): { child: ChildProcess; output: () => string } {
+  #spawn([file = '', ...args]: readonly string[], env: Environment): { child: ChildProcess; output: () => string } {
     // A separate process group: npm starts the site as a child of a shell.
     const options = { cwd: this.folder, env: { ...this.#env, ...env }, detached: true };
     const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });

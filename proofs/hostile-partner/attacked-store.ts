@@ -1,4 +1,5 @@
 // A store with some thousand animals, an honest partner, and a hostile one with a shelter and a client for each attack.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultScopes, type Scope } from '../../service/src/domain/scopes.ts';
 import { createKey } from '../../service/src/partners/clients/clients.ts';
@@ -10,6 +11,7 @@ import { fillListings } from '../../testkit/listings-fill.ts';
 import { freePort } from '../../testkit/servers.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { testAuthor } from '../../testkit/test-author.ts';
 import { openDirectory } from '../photos/photo-places.ts';
 import type { HostileKeys, Target } from './attack.ts';
 import { attackNames } from './attacks.ts';
@@ -127,6 +129,14 @@ async function makeKey(
   shelterId: bigint | null,
 ): Promise<Key> {
   const limits = { plan, perMinute: null, perDay: null };
-  const { key, record } = await createKey(db, { client, limits, scopes, shelterId, expiresAt: null, environment: 'production' });
+  const { key, record } = await createKey(db, {
+    client,
+    limits,
+    scopes,
+    shelterId,
+    expiresAt: null,
+    environment: 'production',
+    by: testAuthor,
+  });
   return { id: Number(record.id), clientId: Number(record.clientId), key };
 }

@@ -6,6 +6,7 @@ import { generous } from '../../testkit/adopters.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
 import { absentId, type Caller, expectedOutcome, matrix } from '../../testkit/isolation-matrix.ts';
 import type { Staff } from '../../testkit/staff.ts';
+import { testAuthor } from '../../testkit/test-author.ts';
 
 /** The first keys belong to the owner and differ only in their scopes. The others belong to another client or are not valid. */
 export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> {
@@ -16,7 +17,7 @@ export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> 
   const revoked = await caller('a revoked key with all scopes', everyScope);
   await staff.revoke(revoked.id);
   const suspended = await caller('all scopes of a suspended client', everyScope, 'suspended');
-  await setSuspended(staff.dependencies.db, () => true, 'suspended', true);
+  await setSuspended(staff.dependencies.db, () => true, testAuthor, 'suspended', true);
   return [
     await caller('all scopes', everyScope),
     await caller('the default scopes', defaultScopes),
@@ -33,7 +34,8 @@ export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> 
 async function expiredKey({ dependencies: { db } }: Staff, client: string): Promise<string> {
   const expiresAt = new Date(Date.now() - 1_000);
   const limits = { plan: 'enterprise', ...generous } as const;
-  return (await createKey(db, { client, limits, scopes: everyScope, shelterId: 1n, expiresAt, environment: 'production' })).key;
+  return (await createKey(db, { client, limits, scopes: everyScope, shelterId: 1n, expiresAt, environment: 'production', by: testAuthor }))
+    .key;
 }
 
 export interface MatrixOutcome {

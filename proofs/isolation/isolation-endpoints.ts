@@ -9,6 +9,7 @@ import { generous } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import type { Staff } from '../../testkit/staff.ts';
 import type { Key } from '../../testkit/store.ts';
+import { testAuthor } from '../../testkit/test-author.ts';
 
 export interface ToldEvent {
   readonly position: number;
@@ -131,13 +132,15 @@ const changes: readonly Change[] = [
   {
     name: `whose key was revoked, then enabled by a key with ${manage} alone`,
     after: nothing,
-    apply: async ({ key }, { staff }) => void (await revokeKeyAndWebhooks(staff.dependencies.db, silent, BigInt(key.id), 'disable')),
+    apply: async ({ key }, { staff }) =>
+      void (await revokeKeyAndWebhooks(staff.dependencies.db, silent, testAuthor, BigInt(key.id), 'disable')),
     resume: enabledByManager,
   },
   {
     name: 'whose key was revoked, but not the endpoint',
     after: all,
-    apply: async ({ key }, { staff }) => void (await revokeKeyAndWebhooks(staff.dependencies.db, silent, BigInt(key.id), 'keep')),
+    apply: async ({ key }, { staff }) =>
+      void (await revokeKeyAndWebhooks(staff.dependencies.db, silent, testAuthor, BigInt(key.id), 'keep')),
   },
   {
     name: `whose key expired, then enabled by a key with ${manage} alone`,
@@ -155,7 +158,10 @@ const changes: readonly Change[] = [
     after: { scopes: ['pets:read', manage], types: [] },
     async apply({ key }, { staff }) {
       const { db } = staff.dependencies;
-      const { record } = await rotateKeyAndWebhooks(db, silent, BigInt(key.id), { overlapSeconds: 0, environment: 'production' });
+      const { record } = await rotateKeyAndWebhooks(db, silent, testAuthor, BigInt(key.id), {
+        overlapSeconds: 0,
+        environment: 'production',
+      });
       await db.write({ text: `update api_keys set scopes = $2 where id = $1`, values: [record.id, ['pets:read', manage]] });
     },
   },
@@ -180,7 +186,7 @@ const changes: readonly Change[] = [
 ];
 
 async function suspend({ dependencies: { db, redis, redisKeys } }: Staff, client: string, isSuspended: boolean): Promise<void> {
-  const { client: changed } = await setSuspended(db, silent, client, isSuspended);
+  const { client: changed } = await setSuspended(db, silent, testAuthor, client, isSuspended);
   await settleClientChange(redis, redisKeys, changed.id);
 }
 

@@ -11,7 +11,7 @@ type Callers = Readonly<Record<Name, Key>>;
 
 interface Row {
   readonly method: string;
-  /** {order}, {application} and {pet} are of the shelter {shelter}. */
+  /** {order}, {application} and {pet} are of the shelter {shelter}; {owned} was added by the partner, without a shelter. */
   readonly path: string;
   readonly body?: unknown;
   /** Done by the store before each call, so that the call is possible. */
@@ -69,12 +69,24 @@ const petRows: readonly Row[] = [
   { method: 'PUT', path: '/pets/{pet}/shelter', body: { shelterId: 1 }, statuses: statuses(403, 403, 403, 403, 200) },
 ];
 
+/** What its client may do with an animal that it has added without a shelter, and not others; and what stays with staff. */
+const ownedRows: readonly Row[] = [
+  { method: 'PUT', path: '/pets/{owned}/profile', body: {}, statuses: statuses(403, 403, 200, 403, 200) },
+  { method: 'PATCH', path: '/pets/{owned}/profile', body: {}, statuses: statuses(403, 403, 200, 403, 200) },
+  { method: 'PATCH', path: '/pets/{owned}/photos/4711', body: { alt: 'A' }, statuses: statuses(403, 403, 404, 403, 404) },
+  { method: 'DELETE', path: '/pets/{owned}/photos/4711', statuses: statuses(403, 403, 404, 403, 404) },
+  { method: 'PATCH', path: '/pets/{owned}', body: { name: 'Renamed' }, statuses: statuses(403, 403, 200, 403, 200) },
+  { method: 'PATCH', path: '/pets/{owned}', body: { status: 'sold' }, statuses: statuses(403, 403, 403, 403, 200) },
+  { method: 'DELETE', path: '/pets/{owned}', statuses: statuses(403, 403, 204, 403, 204) },
+  { method: 'PUT', path: '/pets/{owned}/shelter', body: { shelterId: 1 }, statuses: statuses(403, 403, 403, 403, 200) },
+];
+
 const shelterRows: readonly Row[] = [
   { method: 'PATCH', path: '/shelters/{shelter}', body: { phone: null }, statuses: statuses(200, 403, 403, 403, 200) },
   { method: 'PUT', path: '/shelters/{shelter}/questions', body: { questions: [] }, statuses: statuses(200, 403, 403, 403, 200) },
 ];
-/** What only the shelter's staff and the store's may change. */
-const staffRows = [...petRows, ...shelterRows];
+/** What only the shelter's staff and the store's may change, and the client of an animal. */
+const staffRows = [...petRows, ...ownedRows, ...shelterRows];
 
 export interface ShelterFindings {
   readonly cells: number;
@@ -90,8 +102,11 @@ export async function callAcrossShelters(http: HttpClient, url: string, staff: S
   const found = { cells: 0, rejected: 0, wrong: [] as string[], wrongOnApplications: [] as string[], wrongOnAnimals: [] as string[] };
   for (const row of [...orderRows, ...applicationRows, ...staffRows]) {
     for (const name of names) {
-      const made = await makeOrder(http, url, callers, row.before ?? []);
-      const ids: Record<string, unknown> = { order: made.id, application: made.applicationId, pet: made.petId, shelter: shelterId };
+      const made: { petId: number; id?: number; applicationId?: number } = row.path.includes('{owned}')
+        ? { petId: (await addTo(http, url, callers['the partner'])).id }
+        : await makeOrder(http, url, callers, row.before ?? []);
+      const { petId, ...others } = made;
+      const ids: Record<string, unknown> = { ...namesOf(others), pet: petId, owned: petId, shelter: shelterId };
       const path = row.path.replace(/\{(\w+)\}/, (_, name) => String(ids[name]));
       const { status, text } = await http.send(url + path, { method: row.method, key: callers[name].key, body: row.body });
       found.cells += 1;
@@ -112,6 +127,8 @@ export async function callAcrossShelters(http: HttpClient, url: string, staff: S
   found.wrongOnApplications.push(...lists.ofApplications);
   return { ...found, cells: found.cells + names.length };
 }
+
+const namesOf = ({ id, applicationId }: { id?: number; applicationId?: number }) => ({ order: id, application: applicationId });
 
 const note = 'Only staff read this.';
 const isStaff = (name: string) => name === 'its shelter' || name === 'the store';
@@ -209,8 +226,7 @@ const makeOrder = async (http: HttpClient, url: string, callers: Callers, before
 
 /** An application, with a note of the shelter, and an order of the partner for a new animal of a shelter. */
 async function orderAt(http: HttpClient, url: string, shelter: Key, partner: Key): Promise<Adoption & { shelterId: number }> {
-  const pet = await http.send(`${url}/pets`, { method: 'POST', key: shelter.key, body: { name: 'Biscuit', categoryId: 1 } });
-  const { id: petId } = JSON.parse(pet.text) as { id: number };
+  const { id: petId } = await addTo(http, url, shelter);
   const body = { petId, adopter: adopterOf(petId) };
   const { id: applicationId, shelterId } = await submitApplication(http, url, partner, body);
   const noted = await http.send(`${url}/applications/${applicationId}`, { method: 'PATCH', key: shelter.key, body: { note } });
@@ -218,4 +234,9 @@ async function orderAt(http: HttpClient, url: string, shelter: Key, partner: Key
   const placed = await http.send(`${url}/store/orders`, { method: 'POST', key: partner.key, body });
   if (placed.status !== 201) throw new Error(`an order was not placed: ${placed.text}`);
   return { id: (JSON.parse(placed.text) as { id: number }).id, petId, applicationId, shelterId };
+}
+
+async function addTo(http: HttpClient, url: string, { key }: Key): Promise<{ id: number }> {
+  const { text } = await http.send(`${url}/pets`, { method: 'POST', key, body: { name: 'Biscuit', categoryId: 1 } });
+  return JSON.parse(text) as { id: number };
 }

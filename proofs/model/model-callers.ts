@@ -5,6 +5,7 @@ import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
 import { createKey } from '../../service/src/partners/clients/clients.ts';
 import type { Staff } from '../../testkit/staff.ts';
 import type { Key } from '../../testkit/store.ts';
+import { testAuthor } from '../../testkit/test-author.ts';
 import type { ModelQuota } from './model-limiter.ts';
 import type { Caller } from './model-steps.ts';
 
@@ -98,7 +99,14 @@ export class Callers {
 }
 
 async function mint(staff: Staff, client: ClientName, scopes: readonly Scope[], expiresAt: Date | null): Promise<Key> {
-  const input = { client, limits: { plan: 'enterprise', ...quotas[client] }, scopes, expiresAt, environment: 'production' } as const;
+  const input = {
+    client,
+    limits: { plan: 'enterprise', ...quotas[client] },
+    scopes,
+    expiresAt,
+    environment: 'production',
+    by: testAuthor,
+  } as const;
   const { key, record } = await createKey(staff.dependencies.db, input);
   return { id: Number(record.id), clientId: Number(record.clientId), key };
 }

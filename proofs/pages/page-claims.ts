@@ -24,6 +24,8 @@ export interface Findings {
   readonly words: number;
   readonly missingWords: readonly string[];
   readonly search: SearchFindings;
+  /** Faults of the forms that try operations. */
+  readonly forms: readonly string[];
   readonly weights: readonly Weight[];
 }
 
@@ -61,7 +63,7 @@ export function judge(found: Findings, guides: readonly string[], pictures: stri
 }
 
 /** What readers expect of documentation: search, code that can be copied, themes. And how much it weighs. */
-function judgeFurniture({ looks, search, weights }: Findings): Claim[] {
+function judgeFurniture({ looks, search, forms, weights }: Findings): Claim[] {
   const blocks = looks.reduce((sum, { code }) => sum + code.blocks, 0);
   const inCode = (faults: 'notCopied' | 'notHighlighted') =>
     looks.flatMap(({ url, code }) => code[faults].map((fault) => `${fault} on ${new URL(url).pathname}`));
@@ -69,6 +71,7 @@ function judgeFurniture({ looks, search, weights }: Findings): Claim[] {
   return [
     none('Questions in the search whose first result is not the right page', search.missed, { of: search.asked }),
     none('Faults of the search by keyboard, offline, without JavaScript, at 320 px, and by axe', search.faults),
+    none('Faults of the forms that try operations: a key that is entered once, is sent only to the store, and can be forgotten', forms),
     none('Code blocks without a button that copies exactly their text', inCode('notCopied'), { of: blocks }),
     none('Code blocks that are not highlighted', inCode('notHighlighted'), { of: blocks }),
     none('Themes of the switch that are not shown, not stored, or have too little contrast', of(looks, 'themes')),

@@ -27,16 +27,28 @@ interface LighthouseResult {
 const lighthouseFolder = fileURLToPath(new URL('./lighthouse', import.meta.url));
 const runsCount = 3;
 
+interface ScoreOptions {
+  /** Of each page. */
+  readonly runs?: number;
+  /** Sent with each request, such as the cookie of who is signed in. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Measures one page at a time, in a separate browser: other work would affect the scores. */
-export async function scorePages(lighthouse: Lighthouse, urls: readonly string[], progress: (text: string) => void): Promise<Score[]> {
+export async function scorePages(
+  lighthouse: Lighthouse,
+  urls: readonly string[],
+  progress: (text: string) => void,
+  { runs = runsCount, headers = {} }: ScoreOptions = {},
+): Promise<Score[]> {
   const port = await freePort();
   await using _: Browser = await launchBrowser({ debuggingPort: port });
   const scores: Score[] = [];
   for (const url of urls) {
     const results: Array<Omit<Score, 'url'>> = [];
-    while (results.length < runsCount) {
+    while (results.length < runs) {
       progress(`Lighthouse, page ${scores.length + 1} of ${urls.length}`);
-      results.push(await score(lighthouse, url, port));
+      results.push(await score(lighthouse, url, { port, headers }));
     }
     const lowest = (category: 'accessibility' | 'bestPractices' | 'seo') => Math.min(...results.map((result) => result[category]));
     const performances = results.map(({ performance }) => performance).sort((a, b) => a - b);
@@ -58,9 +70,14 @@ export async function loadLighthouse(): Promise<Lighthouse> {
   return ((await import(pathToFileURL(entry).href)) as { default: Lighthouse }).default;
 }
 
-async function score(lighthouse: Lighthouse, url: string, port: number): Promise<Omit<Score, 'url'>> {
+async function score(
+  lighthouse: Lighthouse,
+  url: string,
+  { port, headers }: { readonly port: number; readonly headers: object },
+): Promise<Omit<Score, 'url'>> {
   const result = await lighthouse(url, {
     port,
+    extraHeaders: headers,
     logLevel: 'silent',
     onlyCategories: ['performance', 'accessibility', 'best-practices', 'seo'],
     disableFullPageScreenshot: true,

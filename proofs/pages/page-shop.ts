@@ -1,6 +1,7 @@
 // The store whose pages are checked: with animals of every category and status, profiles, photos and an order. And the example site
 // on it.
-
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Store as Client, createStore } from '../../sdk/src/index.ts';
 import { castOf, place } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
@@ -22,8 +23,11 @@ export interface Shop {
   /** The id of an available animal with photos. */
   readonly photographed: number;
   order(petId: number): Promise<void>;
+  /** With the scopes of the store's staff. */
+  readonly staff: Client;
 }
 
+const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 const animalCount = 60;
 
 /** Adds animals of every category and status with profiles, photos of the newest ones, and places an order. The store needs a worker. */
@@ -63,6 +67,7 @@ export async function openShop(store: Store, picturedMax: number): Promise<Shop>
     url: url.replace(/\/v1$/, ''),
     key: partner.key,
     order,
+    staff: client,
   };
 }
 
@@ -76,9 +81,11 @@ async function letApply(client: Client, petIds: readonly number[]): Promise<void
   for (const id of petIds) await client.pets.move(id, { shelterId });
 }
 
-export async function openSite({ url, key }: Shop): Promise<{ url: string } & AsyncDisposable> {
+/** `root`: of a source tree with a deliberate fault. */
+export async function openSite({ url, key }: Shop, root = ownRoot): Promise<{ url: string } & AsyncDisposable> {
   // Imported only here: it needs the built SDK, and other proofs run without it.
-  const { startSite } = await import('../../examples/adoption-site/start-site.ts');
+  const file = pathToFileURL(path.join(root, 'examples/adoption-site/start-site.ts')).href;
+  const { startSite } = (await import(file)) as typeof import('../../examples/adoption-site/start-site.ts');
   const site = await startSite({ url, key, port: 0 });
   return { url: site.url, [Symbol.asyncDispose]: () => site.close() };
 }

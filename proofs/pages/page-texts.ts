@@ -27,11 +27,12 @@ export async function findMissingWords(page: Page, expectations: readonly Expect
   return missing;
 }
 
-/** The words of a Markdown text, without diagrams, link URLs, and the language names of code blocks. */
+/** The words of a Markdown text, without diagrams, what pictures show, link URLs, and the language names of code blocks. */
 export function wordsOf(markdown: string): string[] {
   const prose = markdown
     .replaceAll(/^```mermaid$.*?^```$/gms, ' ')
     .replaceAll(/^```.*$/gm, ' ')
+    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, ' ')
     .replaceAll(/\]\([^)]*\)/g, ' ')
     .replaceAll(/<[^>\s]*>/g, ' ');
   return [...new Set(prose.match(/[\p{L}\p{N}]{3,}/gu))];

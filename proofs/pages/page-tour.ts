@@ -25,6 +25,8 @@ export interface TourOptions {
 interface Place {
   readonly status: number;
   readonly isPage: boolean;
+  /** Not a picture, whose bytes may look like a link. */
+  readonly isText: boolean;
   readonly text: string;
 }
 
@@ -47,6 +49,7 @@ export async function tour(visitors: readonly Visitor[], { start, isPart, isWort
       if (place.status !== 200 || !isPart(new URL(url))) return;
       const look = place.isPage && isWorthALook(new URL(url)) ? await visitor.open(url) : undefined;
       if (look) looks.set(url, look);
+      if (!place.isText) return;
       for (const link of look?.links ?? (place.isPage ? hrefsOf : linksOf)(place.text, url))
         if (origins.has(new URL(link).origin) && !links.has(link)) links.set(link, url);
       progress(`${looks.size} pages, ${links.size} links`);
@@ -77,7 +80,8 @@ async function ask(http: HttpClient, url: string, redirectsMax = 1): Promise<Pla
   const { status, headers, text } = await http.send(url);
   if (status === 308 && headers.location && redirectsMax > 0)
     return ask(http, withoutFragment(new URL(headers.location, url).href), redirectsMax - 1);
-  return { status, isPage: String(headers['content-type']).startsWith('text/html'), text };
+  const type = String(headers['content-type']);
+  return { status, isPage: type.startsWith('text/html'), isText: !type.startsWith('image/') || type.startsWith('image/svg'), text };
 }
 
 function leadsSomewhere(link: string, places: ReadonlyMap<string, Place>, looks: ReadonlyMap<string, Look>): boolean {

@@ -17,6 +17,7 @@ import { trySearch } from './page-search.ts';
 import { openShop, openSite, type Shop } from './page-shop.ts';
 import { type Expectation, findMissingWords, wordsOf } from './page-texts.ts';
 import { type Tour, tour } from './page-tour.ts';
+import { tryOperations } from './page-try.ts';
 import { Visitor } from './page-visitor.ts';
 import { weighPages } from './page-weights.ts';
 
@@ -42,7 +43,7 @@ export const pages: Proof = {
   /**
    * The mutant: a stylesheet from another origin, an inline script, text with low contrast, an element that is too wide, a
    * broken link, no description, results in the wrong order, a search that opens with another key, a code block without a button and
-   * without colours, a theme that is not shown, text that is cut off, and a page that is too heavy.
+   * without colours, a theme that is not shown, a key that is not forgotten, text that is cut off, and a page that is too heavy.
    */
   mutant: [
     { file: 'platform/http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
@@ -62,6 +63,7 @@ export const pages: Proof = {
       to: `${[1, 2, 3].map((n) => `<link rel="preload" as="fetch" crossorigin href="/docs/assets/search-index.json?${n}">`).join('')}<hr width="900"><main`,
     },
     { file: 'docs-site/dist/docs/assets/search.js', from: 'search(query);', to: 'search(query).reverse();' },
+    { file: 'docs-site/dist/docs/assets/try-it.js', from: 'storage?.removeItem', to: 'storage?.getItem' },
     { file: 'docs-site/dist/docs/assets/search.js', from: "event.key === '/'", to: "event.key === '?'" },
     {
       file: 'docs-site/dist/docs/assets/style.css',
@@ -178,6 +180,7 @@ async function lookAtAll(
     words: expectations.reduce((sum, { words }) => sum + words.length, 0),
     missingWords: await findMissingWords(page, expectations),
     search,
+    forms: await tryOperations(browser, shop),
     weights: await weighPages(browser, weighed, progress),
   };
 }

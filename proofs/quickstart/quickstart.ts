@@ -2,23 +2,22 @@
 
 import { freePort } from '../../testkit/servers.ts';
 import { Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { ensureBuilt } from '../../tools/build.ts';
-import { devAnimals } from '../../tools/dev-animals.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { addShownAnimals, trickyText } from '../shown-animals.ts';
 import { Terminal } from './terminal.ts';
 
 const secondsMax = 300;
 const listingTimeoutMs = 20_000;
-const animalCount = 30;
-/** The name of the animal with id 2: it would become markup in a page that does not escape it. */
-const trickyName = `<b>Zoe</b> & "O'Malley"`;
+const animals = { count: 30, pictured: 2 };
 /** Nothing listens here: a reader needs the store and no package registry. */
 const noRegistry = 'http://127.0.0.1:9';
 const placeholder = /^export HOMEWARD_URL=\S+\nexport HOMEWARD_KEY=hw_live_…\n$/;
 
 export const quickstart: Proof = {
   name: 'quickstart',
-  promise: 'the quickstart, pasted from the page unchanged, leads from a key to a running listing within five minutes',
+  promise: 'the quickstart, pasted from the page unchanged, leads from a key to a running listing with photos within five minutes',
   hasMutant: true,
   run,
 };
@@ -40,28 +39,29 @@ interface Session {
   readonly printed: string;
   /** Undefined if it never ran. */
   readonly listing: (Listing & { readonly afterSeconds: number }) | undefined;
-  /** The animal's status and the listing after the order was placed. */
+  /** The status of the ordered animal and the listing after the order was placed. */
   readonly ordered: { readonly status: string; readonly listing: Listing | undefined };
 }
 
 async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
   progress('starting a store with animals');
   await ensureBuilt();
-  await using store = await Store.open({ processes: 1 });
+  using photos = temporaryFolder('photos');
+  await using store = await Store.open({ processes: 1, env: { HOMEWARD_PHOTOS: photos.path } });
   store.work();
   const { key } = await store.createKey('Happy Tails', 'pro');
   const partner = { url: store.processes[0]?.url.replace(/\/v1$/, '') ?? '', key };
-  await addAnimals(partner);
+  await addShownAnimals(partner, animals);
   const blocks = blocksOf(await readPage(partner.url), mutant);
+  const names = await newestOf(partner);
   const session = await follow(blocks, partner, progress);
-  return [commandsClaim(session), listingClaim(session, await namesOfAvailable(partner)), orderClaim(session), timeClaim(session)];
-}
-
-async function addAnimals(partner: Partner): Promise<void> {
-  for (const [i, animal] of devAnimals().slice(0, animalCount).entries()) {
-    const added = await call(partner, '/v1/pets', i === 1 ? { ...animal, name: trickyName } : animal);
-    if (added.status !== 201) throw new Error(`${animal.name} was not added: ${await added.text()}`);
-  }
+  return [
+    commandsClaim(session),
+    listingClaim(session, names),
+    await photosClaim(session, partner),
+    orderClaim(session),
+    timeClaim(session),
+  ];
 }
 
 async function readPage(url: string): Promise<string> {
@@ -92,8 +92,8 @@ async function follow(blocks: readonly string[], partner: Partner, progress: (te
       const opened = await openListing(terminal);
       listing = opened && { ...opened, afterSeconds: (performance.now() - startedAtMs) / 1_000 };
     }
-    if (/^node order\.mjs 1$/m.test(block)) {
-      ordered = { status: await statusOf(partner, 1), listing: listing && (await openListing(terminal)) };
+    if (/^node order\.mjs /m.test(block)) {
+      ordered = { status: await statusOf(partner, animals.count), listing: listing && (await openListing(terminal)) };
     }
   }
   return { blockCount: blocks.length, failures: terminal.failures, printed: terminal.output, listing, ordered };
@@ -119,24 +119,40 @@ const commandsClaim = ({ blockCount, failures }: Session): Claim => ({
 });
 
 function listingClaim({ listing }: Session, names: readonly string[]): Claim {
-  const shown = [...(listing?.html ?? '').matchAll(/<li>(.*?) \(no\. \d+\)<\/li>/g)].map(([, name = '']) => unescapeHtml(name));
-  const isEscaped = listing !== undefined && !listing.html.includes(trickyName);
+  const shown = [...(listing?.html ?? '').matchAll(/<h2>(.*?)<\/h2>/g)].map(([, name = '']) => unescapeHtml(name));
+  const isEscaped = listing !== undefined && !listing.html.includes('<b>Zoe');
   return {
-    claim: "The page's listing shows the store's available animals, with their names escaped",
-    bar: `200, the first ${names.length} names, escaped`,
+    claim: "The page's listing shows the store's available animals, with names, breeds and texts escaped",
+    bar: `200, the newest ${names.length} names, escaped`,
     figure: `${listing?.status ?? 'no response'}, ${shown.length} names${isEscaped ? ', escaped' : ''}`,
     holds: listing?.status === 200 && names.length > 0 && names.join() === shown.join() && isEscaped,
   };
 }
 
+/** The photos are loaded as a browser does. */
+async function photosClaim({ listing }: Session, { key }: Partner): Promise<Claim> {
+  const { html = '' } = listing ?? {};
+  const photos = [...html.matchAll(/<img src="([^"]+)" alt="([^"]*)" style="background:(#[\da-f]{6})">/g)];
+  const types = await Promise.all(photos.map(async ([, src = '']) => (await fetch(unescapeHtml(src))).headers.get('content-type')));
+  const texts = photos.map(([, , alt = '']) => unescapeHtml(alt));
+  const loaded = types.filter((type) => type === 'image/webp').length;
+  return {
+    claim: 'Its photos load, each with its text and its colour, and the key is not in the page',
+    bar: `${animals.pictured} photos, without the key`,
+    figure: `${loaded} photos, ${html.includes(key) ? 'with' : 'without'} the key`,
+    holds: loaded === animals.pictured && photos.length === loaded && texts.includes(trickyText) && !html.includes(key),
+  };
+}
+
 function orderClaim({ printed, ordered: { status, listing } }: Session): Claim {
-  const isPlacedOnce = /^Order 1 is placed\.\nBiscuit \(id 1\) is pending\. Only an available animal can be ordered\.$/m.test(printed);
-  const isGone = listing?.status === 200 && !listing.html.includes('Biscuit');
+  const [, name = ''] =
+    /^Order 1 is placed\.\n(.+) \(id \d+\) is pending\. Only an available animal can be ordered\.$/m.exec(printed) ?? [];
+  const isGone = listing?.status === 200 && !listing.html.includes(`<h2>${name}</h2>`);
   return {
     claim: "Of two orders for one animal, the page's program places one; the animal is pending and leaves the listing",
     bar: 'placed, then rejected; pending; not listed',
-    figure: `${isPlacedOnce ? 'placed, then rejected' : 'printed something else'}; ${status}; ${isGone ? 'not listed' : 'listed, or no page'}`,
-    holds: isPlacedOnce && status === 'pending' && isGone,
+    figure: `${name ? 'placed, then rejected' : 'printed something else'}; ${status}; ${isGone ? 'not listed' : 'listed, or no page'}`,
+    holds: name !== '' && status === 'pending' && isGone,
   };
 }
 
@@ -150,9 +166,9 @@ const timeClaim = ({ listing }: Session): Claim => ({
 
 const unescapeHtml = (text: string) => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 
-async function namesOfAvailable(partner: Partner): Promise<string[]> {
-  const response = await call(partner, '/v1/pets?status=available&limit=24');
-  return ((await response.json()) as Array<{ name: string }>).map(({ name }) => name);
+async function newestOf(partner: Partner): Promise<string[]> {
+  const response = await call(partner, '/v1/listings?status=available&limit=24');
+  return ((await response.json()) as Array<{ pet: { name: string } }>).map(({ pet }) => pet.name);
 }
 
 async function statusOf(partner: Partner, id: number): Promise<string> {
@@ -160,8 +176,5 @@ async function statusOf(partner: Partner, id: number): Promise<string> {
   return ((await response.json()) as Array<{ status: string }>)[0]?.status ?? 'absent';
 }
 
-const call = ({ url, key }: Partner, target: string, body?: object): Promise<Response> =>
-  fetch(url + target, {
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body && { method: 'POST', body: JSON.stringify(body) }),
-  });
+const call = ({ url, key }: Partner, target: string): Promise<Response> =>
+  fetch(url + target, { headers: { authorization: `Bearer ${key}` } });

@@ -26,8 +26,8 @@ export async function kubernetesStepClaims(): Promise<Claim[]> {
     const applied = (upgrade ?? []).filter((line) => line.startsWith('kubectl apply')).map((line) => kindsSelectedBy(line, upgraded));
     const undone = (back ?? []).filter((line) => line.startsWith('kubectl apply')).map((line) => kindsSelectedBy(line, before));
     const [order, orderBack] = [applied, undone].map((selected) =>
-      selected.map(({ hasMigration, api, worker }) =>
-        [hasMigration && 'migration', worker && 'worker', api && 'API'].filter(Boolean).join('+'),
+      selected.map(({ hasMigration, api, worker, hasConsole }) =>
+        [hasMigration && 'migration', worker && 'worker', api && 'API', hasConsole && 'console'].filter(Boolean).join('+'),
       ),
     );
     const tags = [imagesOf(upgraded), imagesOf(before)].map((images) => images.join(', '));
@@ -35,10 +35,10 @@ export async function kubernetesStepClaims(): Promise<Claim[]> {
       ...fields,
       {
         claim: 'Kubernetes: what each documented `kubectl apply` starts, in order; what is rolled back, in order; the tags after both',
-        bar: 'migration, worker, migration+worker+API, the last of which is done already for the first two; API, worker; the new and the old tag',
+        bar: 'migration, worker, migration+worker+API+console, the last of which is done already for the first two; API, worker; the new and the old tag',
         figure: `${order?.join(', ')}; ${orderBack?.join(', ')}; ${tags.join(' and ')}`,
         holds:
-          order?.join() === 'migration,worker,migration+worker+API' &&
+          order?.join() === 'migration,worker,migration+worker+API+console' &&
           orderBack?.join() === 'API,worker' &&
           tags[0] === 'registry.example.org/homeward:1.1.0-abcdef0' &&
           tags[1] === 'registry.example.org/homeward:1.1.0-0123abc',
@@ -58,8 +58,15 @@ async function setTag(folder: string, lines: readonly string[]): Promise<void> {
   await run('sh', ['-euc', command], { cwd: folder });
 }
 
+interface Selected {
+  readonly hasMigration: boolean;
+  readonly api: boolean;
+  readonly worker: boolean;
+  readonly hasConsole: boolean;
+}
+
 /** kubectl filters what Kustomize has rendered by its labels. */
-function kindsSelectedBy(line: string, objects: readonly KubernetesObject[]): { hasMigration: boolean; api: boolean; worker: boolean } {
+function kindsSelectedBy(line: string, objects: readonly KubernetesObject[]): Selected {
   const selector = /-l '?([^']+?)'?$/.exec(line)?.[1];
   const isSelected = ({ metadata }: KubernetesObject) => {
     const value = metadata.labels?.[component] ?? '';
@@ -76,6 +83,7 @@ function kindsSelectedBy(line: string, objects: readonly KubernetesObject[]): { 
     hasMigration: has('Job', 'homeward-migrate'),
     api: has('Deployment', 'homeward-api'),
     worker: has('Deployment', 'homeward-worker'),
+    hasConsole: has('Deployment', 'homeward-console'),
   };
 }
 
