@@ -1,7 +1,6 @@
-// Pictures of the seeded animals, as a shelter would photograph them: the drawings of the example site in a scene, rendered as JPEG.
-import { readFileSync } from 'node:fs';
+// Pictures of the seeded animals, as a shelter would photograph them: their drawings in a scene, rendered as JPEG.
 import sharp from 'sharp';
-import { type Kind, type Look, shapeOf } from '../examples/adoption-site/drawings.ts';
+import { drawingOf, type Look } from './dev-looks.ts';
 
 const size = { width: 1_600, height: 1_200 };
 const quality = 90;
@@ -33,7 +32,6 @@ export interface Shot {
   readonly pose: PoseName;
 }
 
-/** By the number of the background in the look. */
 const tones: readonly Tones[] = [
   { light: '#fdeadb', mid: '#f6c9a8', deep: '#d98f68' },
   { light: '#e6f2e9', mid: '#b9d8c4', deep: '#7fae93' },
@@ -113,17 +111,17 @@ const usualShots: ReadonlyArray<readonly ShotName[]> = [
   ['studio sitting', 'basket curious', 'meadow sitting'],
   ['basket sitting', 'studio closeUp', 'sofa curious'],
 ];
-const shotsOfKind: Readonly<Partial<Record<Kind, readonly ShotName[]>>> = {
-  fish: ['tank floating', 'tank closeUp'],
-  horse: ['barn sitting', 'meadow closeUp'],
-  cow: ['barn sitting', 'meadow curious'],
-  turtle: ['meadow low', 'studio low'],
+/** Reptiles, fish, horses and farm animals are photographed where they live. */
+const shotsOfCategory: Readonly<Record<number, readonly ShotName[]>> = {
+  6: ['meadow low', 'studio low'],
+  7: ['tank floating', 'tank closeUp'],
+  8: ['barn sitting', 'meadow closeUp'],
+  9: ['barn sitting', 'meadow curious'],
 };
-const bandanas = ['#c8452f', '#2f6f8f', '#e0a52c', '#5c8a4a', '#7a5aa6'];
 
 /** The first pictures of an animal, `count` at most; others of its kind may have other ones. */
-export function shotsOf({ kind, ground, coat }: Look, count: number): readonly Shot[] {
-  const names = shotsOfKind[kind] ?? usualShots[(ground * 3 + coat) % usualShots.length] ?? [];
+export function shotsOf({ categoryId, scene: number }: Look, count: number): readonly Shot[] {
+  const names = shotsOfCategory[categoryId] ?? usualShots[number % usualShots.length] ?? [];
   return names.slice(0, count).map((name) => {
     const [scene, pose] = name.split(' ') as [SceneName, PoseName];
     return { scene, pose };
@@ -139,8 +137,8 @@ export const renderPicture = (look: Look, shot: Shot): Promise<Buffer> =>
 
 function drawPicture(look: Look, { scene, pose }: Shot): string {
   const { behind, before } = scenes[scene];
-  const tone = tones[look.ground % tones.length] ?? { light: '', mid: '', deep: '' };
-  const animal = withColours(shapeOf(look.kind, look.isPatched ? bandana(look) : ''), look);
+  const tone = tones[(look.scene + look.categoryId) % tones.length] ?? { light: '', mid: '', deep: '' };
+  const animal = drawingOf(look);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${size.width}" height="${size.height}" viewBox="0 0 1600 1200">
     ${behind(tone)}<g transform="${placedAs(poses[pose])}">${animal}</g>${before(tone)}
     <radialGradient id="edge" r=".75"><stop offset=".6" stop-opacity="0"/><stop offset="1" stop-opacity=".12"/></radialGradient>
@@ -151,21 +149,6 @@ function placedAs({ width, x, bottom, leanDegrees, isMirrored }: Pose): string {
   const scale = width / 120;
   return `translate(${x} ${bottom}) rotate(${leanDegrees}) scale(${isMirrored ? -scale : scale} ${scale}) translate(-60 -120)`;
 }
-
-/** The style sheet has the colours of the drawings. An SVG file can't use its variables, so their values are filled in. */
-function withColours(shape: string, { coat, isPatched }: Look): string {
-  const rule = new RegExp(String.raw`\.coat-${coat} \{([^}]*)\}`).exec(styles)?.[1] ?? '';
-  const values = new Map([...rule.matchAll(/--([\w-]+): ([^;]+);/g)].map(([, name = '', value = '']) => [name, value]));
-  return shape.replaceAll(/var\(--([\w-]+)\)/g, (_, name: string) =>
-    name === 'patch' ? (isPatched && values.get('deep')) || 'none' : (values.get(name) ?? 'none'),
-  );
-}
-
-const styles = readFileSync(new URL('../examples/adoption-site/public/style.css', import.meta.url), 'utf8');
-
-const bandana = ({ ground, coat }: Look): string =>
-  `<path d="M30 93q30 14 60 0l-6 9q-10 12-24 20-14-8-24-20z" fill="${bandanas[(ground + coat) % bandanas.length]}"/>
-  <g fill="#fff" opacity=".75"><circle cx="50" cy="106" r="1.8"/><circle cx="60" cy="112" r="1.8"/><circle cx="70" cy="106" r="1.8"/><circle cx="60" cy="103" r="1.8"/></g>`;
 
 const gradient = (id: string, from: string, to: string): string =>
   `<linearGradient id="${id}" x2="0" y2="1"><stop stop-color="${from}"/><stop offset="1" stop-color="${to}"/></linearGradient>`;

@@ -1,8 +1,7 @@
 // The profile of a seeded animal, composed from its id: the same on every machine, except that dates are counted back from today.
-import { type Look, lookOf } from '../examples/adoption-site/drawings.ts';
 import type { ProfileChanges } from '../sdk/src/index.ts';
 import { type DevAnimal, mulberry32 } from './dev-animals.ts';
-import { breedsOf, colorsOf } from './dev-breeds.ts';
+import { breedsLike, type Look, lookOf } from './dev-looks.ts';
 import { type Stories, storiesOfCategory, type Temperament, temperaments } from './dev-stories.ts';
 
 type Known = 'yes' | 'no' | 'unknown';
@@ -24,26 +23,6 @@ const femaleNames = new Set(
     ' ',
   ),
 );
-
-/** In years, by category, for animals that live for a shorter or a longer time than dogs and cats. */
-const lifetimes: Readonly<Record<number, readonly [from: number, to: number]>> = {
-  3: [0.2, 9],
-  4: [0.3, 10],
-  5: [0.1, 2.4],
-  6: [4, 45],
-  7: [0.5, 5],
-  8: [16, 25],
-  9: [0.5, 12],
-  10: [0.3, 5],
-};
-const lifetimeOfDogs = 14;
-/** In years: what share of animals is younger. */
-const agesOfShare = [
-  { share: 0.15, from: 0.15, to: 0.95 },
-  { share: 0.45, from: 1, to: 3 },
-  { share: 0.8, from: 3, to: 8 },
-  { share: 1, from: 8, to: lifetimeOfDogs },
-];
 
 const tagsOf: Readonly<Record<Temperament, readonly string[]>> = {
   gentle: ['gentle', 'affectionate'],
@@ -69,10 +48,9 @@ export function devProfile(animal: DevAnimal & { readonly id: number }, arrival:
   const random = mulberry32(id * 7_919);
   const pick = <T>(from: readonly [T, ...T[]] | readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const look = lookOf(animal);
-  const breed = pick(breedsOf(look));
-  const second = breed.canBeMixed && random() < 0.4 ? pick(breedsOf(look)) : undefined;
-  const years = yearsOf(categoryId, random(), random());
-  const isSenior = years >= 8;
+  const { breed, variety, years } = look;
+  const second = breed.canBeMixed && random() < 0.4 ? pick(breedsLike(animal)) : undefined;
+  const isSenior = look.age === 'old';
   const temperament = isSenior ? pick(['gentle', 'calm', 'funny', 'shy'] as const) : pick(temperaments);
   const sex: Sex = categoryId === fish ? 'unknown' : femaleNames.has(name) ? 'female' : 'male';
   const goodWith = sociable.includes(categoryId) ? companions(temperament, pick) : undefined;
@@ -92,8 +70,8 @@ export function devProfile(animal: DevAnimal & { readonly id: number }, arrival:
     birthDateIsExact: random() < 0.25,
     sex,
     size: breed.size,
-    weightGrams: random() < 0.85 ? Math.round((breed.grams * (years < 1 ? 0.5 : 0.85 + random() * 0.3)) / 10) * 10 : null,
-    colors: colorsOf(look),
+    weightGrams: random() < 0.85 ? rounded(breed.grams * (years < 1 ? 0.5 : 0.85 + random() * 0.3)) : null,
+    colors: [...variety.colours],
     coat: breed.coat ?? null,
     ...(goodWith && { goodWith }),
     vaccinated: vaccinatable.includes(categoryId) && random() < 0.9 ? 'yes' : 'unknown',
@@ -107,12 +85,8 @@ export function devProfile(animal: DevAnimal & { readonly id: number }, arrival:
   };
 }
 
-function yearsOf(categoryId: number, share: number, within: number): number {
-  const band = agesOfShare.find((one) => share < one.share) ?? { from: 1, to: 3 };
-  const years = band.from + within * (band.to - band.from);
-  const [from, to] = lifetimes[categoryId] ?? [0, lifetimeOfDogs];
-  return from + (years / lifetimeOfDogs) * (to - from);
-}
+/** As scales show it. */
+const rounded = (grams: number): number => (grams < 100 ? Math.ceil(grams) : Math.round(grams / 10) * 10);
 
 /** Three paragraphs: where the animal comes from, what it is like, and who should adopt it. */
 function storyOf(stories: Stories | undefined, temperament: Temperament, isYoung: boolean, pick: <T>(from: readonly T[]) => T): string[] {
@@ -169,6 +143,6 @@ export function photoCountOf(id: number): number {
 
 /** What a photo shows, for people who don't see it. */
 export function altTextOf(animal: DevAnimal & { readonly id: number }, look: Look, where: string): string {
-  const [color = ''] = colorsOf(look);
-  return `${animal.name}, ${color.toLowerCase()}, ${where}`;
+  const [colour] = look.variety.colours;
+  return `${animal.name}, ${colour.toLowerCase()}, ${where}`;
 }

@@ -1,13 +1,15 @@
 // Fills a store with shelters, animals, their profiles and their pictures, through the API, as a partner would.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lookOf } from '../examples/adoption-site/drawings.ts';
 import type { Int64, PetListing, Store } from '../sdk/src/index.ts';
 import type { DevAnimal } from './dev-animals.ts';
+import { lookOf } from './dev-looks.ts';
 import { renderPicture, shotsOf, whereOf } from './dev-pictures.ts';
 import { altTextOf, devProfile, photoCountOf } from './dev-profiles.ts';
-import { devShelters } from './dev-shelters.ts';
+import { devShelters, devStore } from './dev-shelters.ts';
 
 const requestsAtOnceMax = 8;
+/** Of half of the animals that are pending. */
+const holdReasons = ['medical', 'stray', 'trial', 'behaviour'] as const;
 /** A client may send two photos at once. */
 const picturesAtOnceMax = 2;
 const processingTimeoutMs = 300_000;
@@ -30,12 +32,18 @@ export async function describeAnimals(store: Store, signal?: AbortSignal): Promi
     const shelterId = shelterIds[(animal.id * 7) % shelterIds.length];
     if (shelterId !== undefined) await store.pets.move(pet.id, { shelterId }, calling(signal));
     await store.pets.profile(pet.id).put(devProfile(animal, 1 - (index + 1) / listings.length), calling(signal));
+    const reason = holdReasons[animal.id % (2 * holdReasons.length)];
+    if (pet.status === 'pending' && reason) await store.pets.hold(pet.id, { reason }, calling(signal));
   });
 }
 
 /** Sends the pictures of animals without any, the newest first. The worker processes them afterwards. */
-export async function addPictures(store: Store, { signal, animalsMax = 1_000 }: { signal?: AbortSignal; animalsMax?: number } = {}) {
-  const missing = (await readListings(store)).filter(({ photos }) => photos.length === 0).slice(0, animalsMax);
+export async function addPictures(
+  store: Store,
+  { signal, animalsMax = 1_000, shelter }: { signal?: AbortSignal; animalsMax?: number; shelter?: string } = {},
+) {
+  const listings = (await readListings(store)).filter((one) => shelter === undefined || one.shelter.name === shelter);
+  const missing = listings.filter(({ photos }) => photos.length === 0).slice(0, animalsMax);
   await inParallel(picturesAtOnceMax, missing, async ({ pet }) => {
     const animal = { ...pet, id: Number(pet.id), categoryId: Number(pet.categoryId) };
     const look = lookOf(animal);
@@ -58,17 +66,15 @@ export async function untilPicturesAreReady(store: Store, animalsMax: number): P
   throw new Error('the worker did not process the photos in time');
 }
 
-/** The ids of the shelters. The one that a store starts with becomes the first of them. */
+/** The ids of the shelters. The one that a store starts with becomes the store itself, without animals. */
 async function addShelters(store: Store, signal: AbortSignal | undefined): Promise<Int64[]> {
   const known = new Map<string, Int64>();
   for await (const { name, id } of store.shelters.list()) known.set(name, id);
-  const [first, ...others] = devShelters;
-  const [oldest] = known.values();
-  if (first && oldest !== undefined && !known.has(first.name)) {
-    await store.shelters.update(oldest, first, calling(signal));
-    known.set(first.name, oldest);
-  }
-  for (const shelter of others)
+  const [oldest] = known;
+  // Stores from before have one of the shelters there.
+  const isPlain = oldest !== undefined && ![devStore, ...devShelters].some(({ name }) => name === oldest[0]);
+  if (isPlain) await store.shelters.update(oldest[1], devStore, calling(signal));
+  for (const shelter of devShelters)
     if (!known.has(shelter.name)) known.set(shelter.name, (await store.shelters.create(shelter, calling(signal))).id);
   return devShelters.map(({ name }) => known.get(name)).filter((id) => id !== undefined);
 }

@@ -6,8 +6,8 @@ import { type DevServers, devServersFile } from '../service/src/cli/dev-servers.
 export function publishServers(root: string, env: DevServers['env']): Disposable {
   const file = path.join(root, devServersFile);
   const temporary = `${file}.${process.pid}`;
-  const { DATABASE_URL, REDIS_URL, PORT } = env;
-  const servers: DevServers = { pid: process.pid, env: { DATABASE_URL, REDIS_URL, PORT } };
+  const { DATABASE_URL, REDIS_URL, PORT, HOMEWARD_PHOTOS, HOMEWARD_CONSOLE_URL } = env;
+  const servers: DevServers = { pid: process.pid, env: { DATABASE_URL, REDIS_URL, PORT, HOMEWARD_PHOTOS, HOMEWARD_CONSOLE_URL } };
   writeFileSync(temporary, `${JSON.stringify(servers, null, 2)}\n`, { mode: 0o600 });
   renameSync(temporary, file);
   return {

@@ -12,7 +12,8 @@ const settleMs = 80;
 
 export interface DevServiceOptions {
   readonly env: NodeJS.ProcessEnv;
-  readonly port: number;
+  /** On which its processes listen. */
+  readonly ports: readonly number[];
   say(line: string): void;
 }
 
@@ -34,14 +35,14 @@ export class DevService implements AsyncDisposable {
 
   /** Resolves once the service accepts connections; rejects if a process ends before that. */
   async start(): Promise<void> {
-    const { port } = this.#options;
+    const { ports } = this.#options;
     const children = this.#commands.map((command) => this.#spawn(command));
     this.#children = children;
     const deadline = Date.now() + startTimeoutMs;
-    while (!(await accepts(port))) {
+    while (!(await acceptsAll(ports))) {
       const ended = children.find(hasEnded);
       if (ended) throw new Error(describeEnd(ended));
-      if (Date.now() > deadline) throw new Error(`the service did not open port ${port} in ${startTimeoutMs} ms`);
+      if (Date.now() > deadline) throw new Error(`the service did not open ports ${ports.join(' and ')} in ${startTimeoutMs} ms`);
       await sleep(20);
     }
     for (const child of children) {
@@ -97,6 +98,8 @@ export class DevService implements AsyncDisposable {
     await Promise.all(children.map((child) => endProcess(child, 'SIGTERM', stopTimeoutMs)));
   }
 }
+
+const acceptsAll = async (ports: readonly number[]): Promise<boolean> => (await Promise.all(ports.map(accepts))).every(Boolean);
 
 const describeEnd = ({ spawnargs, exitCode, signalCode }: ChildProcess) =>
   `homeward ${spawnargs.at(-1)} ended with status ${exitCode ?? signalCode}`;

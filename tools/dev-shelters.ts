@@ -1,6 +1,19 @@
 // The shelters of the development store. They are invented; the towns are not.
 import type { NewShelter } from '../sdk/src/index.ts';
 
+/** The first shelter is the store itself: what a key without a shelter adds is here until staff place it. */
+export const devStore: NewShelter = {
+  name: 'Homeward',
+  description: 'The store itself. Animals that no shelter has taken yet are listed here.',
+  email: 'hello@homeward.example',
+  phone: '+353 20 910 0100',
+  website: 'https://homeward.example/',
+  timezone: 'Europe/Dublin',
+};
+
+/** How the postcodes of their towns begin. */
+const routingKeys = ['D08', 'H91', 'T23', 'V94', 'R95', 'F91', 'F28', 'V92', 'X91', 'N37', 'V95', 'F92'] as const;
+
 /** The last part of an address is the town. The numbers are reserved for fiction. */
 export const devShelters: readonly NewShelter[] = [
   [
@@ -28,6 +41,9 @@ export const devShelters: readonly NewShelter[] = [
   return {
     name: String(name),
     description: String(description),
+    town: String(address).split(', ').at(-1) ?? null,
+    postcode: `${routingKeys[index]} HW${10 + index}`,
+    country: 'IE',
     email: `hello@${host}`,
     phone: `+353 20 910 ${String(101 + index).padStart(4, '0')}`,
     website: `https://${host}/`,

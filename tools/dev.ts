@@ -10,16 +10,17 @@ import { parseArgs, promisify, styleText } from 'node:util';
 import { createStore, type Store } from '../sdk/src/index.ts';
 import { defaultScopes } from '../service/src/domain/scopes.ts';
 import { loadConfig } from '../service/src/platform/config.ts';
-import { readableLogLine } from '../service/src/platform/readable-log.ts';
 import { freePort } from '../testkit/servers.ts';
 import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
 import { addApplications } from './dev-applications.ts';
 import { describeExampleSite, type ExampleSite, openExampleSite } from './dev-example-site.ts';
+import { DevLog } from './dev-log.ts';
 import { addAnimals, addPictures, describeAnimals } from './dev-seed.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
 import { publishServers } from './dev-servers-file.ts';
 import { DevService } from './dev-service.ts';
+import { addToday } from './dev-today.ts';
 
 interface RunningStore {
   readonly servers: FoundServers;
@@ -27,13 +28,9 @@ interface RunningStore {
   readonly url: string;
   readonly key: string;
   readonly site: ExampleSite;
+  /** Signs in to the console, once. */
+  readonly consoleLink: string;
   readonly isComplete: boolean;
-}
-
-interface BufferedLog {
-  readonly buffered: readonly string[];
-  say(line: string): void;
-  release(): void;
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -41,13 +38,11 @@ const command = path.join(root, 'service/bin/homeward.mjs');
 const source = path.join(root, 'service/src');
 const folder = path.join(root, '.homeward');
 const keyFile = path.join(folder, 'dev-key');
+const logFile = path.join(folder, 'dev.log');
 /** It exists from the first start until the store has all its animals and their pictures. */
 const seedingFile = path.join(folder, 'seeding');
 const limits = { perMinute: 10_000, perDay: 1_000_000 };
 const portsTriedMax = 100;
-const bufferedLinesMax = 50;
-/** The worker logs each photo that it has processed: hundreds of lines at the first start. */
-const reportsPhoto = /"job":"process-photos".*"job done"/;
 
 await dev();
 
@@ -56,10 +51,11 @@ async function dev(): Promise<void> {
   try {
     const { values } = parseArgs({ options: { private: { type: 'boolean' } } });
     await using resources = new AsyncDisposableStack();
-    const log = bufferLog();
+    mkdirSync(folder, { recursive: true });
+    const log = resources.use(new DevLog({ file: logFile, print: (line) => console.log(line) }));
     const store = await open({ privately: values.private ?? false, resources, log, ending });
     showScreen(store);
-    log.release();
+    log.started();
     if (!ending.aborted) await once(ending, 'abort');
     console.log('Stopping.');
   } catch (error) {
@@ -74,16 +70,18 @@ async function dev(): Promise<void> {
 async function open(options: {
   privately: boolean;
   resources: AsyncDisposableStack;
-  log: BufferedLog;
+  log: DevLog;
   ending: AbortSignal;
 }): Promise<RunningStore> {
   const { resources, log, ending } = options;
   const config = loadConfig(process.env);
-  mkdirSync(folder, { recursive: true });
   progress('Looking for PostgreSQL and Redis');
   const servers = await findServers(process.env, { ...options, folder });
   ending.throwIfAborted();
   const port = await choosePort(config);
+  const consolePort = await choosePort({ host: 'localhost', port: config.consolePort === port ? port + 1 : config.consolePort });
+  // A name: passkeys need one.
+  const consoleUrl = `http://localhost:${consolePort}`;
   const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const env = {
@@ -91,6 +89,9 @@ async function open(options: {
     DATABASE_URL: servers.postgres.url,
     REDIS_URL: servers.redis.url,
     PORT: String(port),
+    HOMEWARD_CONSOLE_HOST: 'localhost',
+    HOMEWARD_CONSOLE_PORT: String(consolePort),
+    HOMEWARD_CONSOLE_URL: consoleUrl,
     HOMEWARD_DRAIN_MS: '0',
     HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
     // For the pages of adopters. The store sends no e-mail, unless its other settings are there.
@@ -107,10 +108,11 @@ async function open(options: {
   const commands = [
     [command, 'serve'],
     [command, 'worker'],
+    [command, 'console'],
   ];
-  const service = resources.use(new DevService(commands, { env, port, say: (line) => log.say(line) }));
+  const service = resources.use(new DevService(commands, { env, ports: [port, consolePort], say: (line) => log.say(line) }));
   await service.start().catch((error) => {
-    throw new Error([...log.buffered, error.message].join('\n'));
+    throw new Error([...log.recent, error.message].join('\n'));
   });
   service.restartOnChange(source);
   resources.use(publishServers(root, env));
@@ -124,7 +126,7 @@ async function open(options: {
     const adding = describeInBackground(store, ending);
     resources.defer(() => adding);
   }
-  return { servers, url, key, site, isComplete };
+  return { servers, url, key, site, consoleLink: await makeConsoleLink(homeward).catch(() => consoleUrl), isComplete };
 }
 
 /** Aborts on the first signal. Further signals are ignored, because the shutdown takes a bounded time. */
@@ -134,24 +136,6 @@ function whenAskedToEnd(): AbortSignal {
   process.once('disconnect', () => asked.abort());
   process.channel?.unref();
   return asked.signal;
-}
-
-/** Buffers what the service logs before the start screen: it matters only if the start fails. */
-function bufferLog(): BufferedLog {
-  const buffered: string[] = [];
-  let releasedAtMs: number | undefined;
-  return {
-    buffered,
-    say(line) {
-      const readable = readableLogLine(line, releasedAtMs);
-      if (readable === undefined || reportsPhoto.test(line)) return;
-      if (releasedAtMs !== undefined) console.log(readable);
-      else if (buffered.push(readable) > bufferedLinesMax) buffered.shift();
-    },
-    release() {
-      releasedAtMs = Date.now();
-    },
-  };
 }
 
 /** The configured port, or the next one that is free. */
@@ -196,6 +180,15 @@ async function loadKey(url: string, homeward: (...args: string[]) => Promise<str
   return key;
 }
 
+/** Signs in an admin of the store: who has not joined yet is invited. */
+async function makeConsoleLink(homeward: (...args: string[]) => Promise<string>): Promise<string> {
+  const email = 'dev@example.org';
+  const made = await homeward('people', 'link', email, '--json').catch(() =>
+    homeward('people', 'invite', email, '--name', 'Dev', '--role', 'admin', '--json'),
+  );
+  return (JSON.parse(made) as { url: string }).url;
+}
+
 /** Adds animals if there are none yet, or if an earlier start was interrupted before it had added them all. */
 async function seed(store: Store, ending: AbortSignal): Promise<void> {
   const isEmpty = (await store.pets.list({ limit: 1 }).page()).items.length === 0;
@@ -210,25 +203,33 @@ async function seed(store: Store, ending: AbortSignal): Promise<void> {
 async function describeInBackground(store: Store, ending: AbortSignal): Promise<void> {
   try {
     await describeAnimals(store, ending);
-    await Promise.all([addApplications(store, ending), addPictures(store, { signal: ending })]);
+    await Promise.all([addAdoptions(store, ending), addPictures(store, { signal: ending })]);
     rmSync(seedingFile);
+    console.log('All profiles and pictures are there.');
   } catch (error) {
     if (!ending.aborted)
       console.error(`Not all profiles, applications and pictures were added: ${(error as Error).message} The next start continues.`);
   }
 }
 
-function showScreen({ servers: { postgres, redis }, url, key, site, isComplete }: RunningStore): void {
+async function addAdoptions(store: Store, ending: AbortSignal): Promise<void> {
+  await addApplications(store, ending);
+  await addToday(store, ending);
+}
+
+function showScreen({ servers: { postgres, redis }, url, key, site, consoleLink, isComplete }: RunningStore): void {
   const row = (name: string, value: string, note = '') => `  ${name.padEnd(12)}${value}${note && styleText('dim', `  (${note})`)}`;
   console.log(`
 ${styleText('bold', 'Homeward is running.')}
 
-${row('Site', describeExampleSite(site), 'examples/adoption-site')}
+${row('Site', describeExampleSite(site), 'for adopters; examples/adoption-site')}
+${row('Console', consoleLink, 'for staff; signs you in, once: npx homeward people link dev@example.org makes another')}
 ${row('Docs', `${url}/docs`)}
 ${row('API', `${url}/v1`)}
 ${row('OpenAPI', `${url}/openapi.json`)}
 ${row('PostgreSQL', withoutPassword(postgres.url), postgres.origin)}
 ${row('Redis', withoutPassword(redis.url), redis.origin)}
+${row('Log', '.homeward/dev.log', 'every request; warnings and errors are shown here, too')}
 ${row('Key', key, `client dev, ${limits.perMinute.toLocaleString('en')} requests a minute; saved in .homeward/dev-key`)}
 
 Try it:

@@ -14,10 +14,10 @@ const site = path.join(root, 'docs-site');
 const dist = path.join(site, 'dist');
 const sources = [
   'docs-site/{src,assets,examples}/**',
-  'docs/guides/*.md',
+  'docs/guides/**',
   'CHANGELOG.md',
   'openapi.json',
-  'service/src/platform/errors.ts',
+  'service/src/platform/{errors.ts,html.ts,design-tokens.css}',
   'service/src/domain/*.ts',
   'service/src/platform/http/openapi-components.ts',
 ];
