@@ -12,7 +12,13 @@ export const visibilityOf = (reader: Reader): Visibility => reachOf(reader, 'see
 /** Which orders a key may decide on as staff. Those of its client for animals of other shelters are not among them. */
 export const managedOrders = (reader: Reader): Visibility => reachOf(reader, 'manageOrders', null);
 
-function reachOf({ shelterId, scopes }: Reader, permission: Permission, clientId: bigint | null): Visibility {
+/** Where staff may do this: in every shelter, or in their own. Null: nowhere. */
+export function staffReach(staff: Pick<Reader, 'shelterId' | 'scopes'>, permission: Permission): 'all' | bigint | null {
+  const reach = reachOf(staff, permission, null);
+  return reach === 'all' ? reach : reach.shelterId;
+}
+
+function reachOf({ shelterId, scopes }: Pick<Reader, 'shelterId' | 'scopes'>, permission: Permission, clientId: bigint | null): Visibility {
   if (hasOne(scopes, scopesThat(permission, 'any shelter'))) return 'all';
   return { clientId, shelterId: hasOne(scopes, scopesThat(permission, 'own shelter')) ? shelterId : null };
 }

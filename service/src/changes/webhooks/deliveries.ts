@@ -1,5 +1,6 @@
 import { wantsAll } from '../../domain/event-interests.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import { int64Min } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { countedMax, countSubscribedEvents, type EventRow, findPositions, readSubscribed, rotatePartitionsOf } from '../events/events.ts';
 import {
@@ -72,6 +73,8 @@ export async function getDelivery(
 }
 
 async function findDelivery(db: Db, webhookId: bigint, id: bigint): Promise<Delivery | undefined> {
+  // No id is before it.
+  if (id === int64Min) return undefined;
   const [first] = await listDeliveries(db, webhookId, undefined, { afterId: id - 1n, toId: id, limit: 1 });
   return first?.id === id ? first : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Author } from '../../domain/actor.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { hasOne, type Permission, type Scope, scopesThat } from '../../domain/scopes.ts';
-import { managedOrders } from '../../domain/visibility.ts';
+import { staffReach } from '../../domain/visibility.ts';
 import { AppError } from '../../platform/errors.ts';
 
 /** What is checked against the shelter of an animal, as an error says it. */
@@ -16,6 +16,12 @@ export type ShelterPermission = keyof typeof intentions;
 
 /** The same for a shelter itself. */
 const intentionsOfShelters = { manageShelters: 'change the details and questions' } as const satisfies Partial<Record<Permission, string>>;
+
+/** The same for all that staff work with. */
+const intentionsOfStaff = {
+  changePets: 'list animals that have left',
+  manageOrders: 'decide on orders and applications',
+} as const satisfies Partial<Record<Permission, string>>;
 
 type OfShelters = keyof typeof intentionsOfShelters;
 
@@ -62,15 +68,11 @@ export function requireShelter(key: KeyRights, permission: OfShelters, shelterId
   );
 }
 
-/** Whose orders and applications staff decide on: those of every shelter, or of their own. Throws for others. */
-export function requireStaff(key: ActingKey): 'all' | bigint {
-  const managed = managedOrders({ ...key, clientId: null });
-  const reach = managed === 'all' ? managed : managed.shelterId;
+/** Whose animals, orders and applications staff may do this with: those of every shelter, or of their own. Throws for others. */
+export function requireStaff(key: KeyRights, permission: keyof typeof intentionsOfStaff): 'all' | bigint {
+  const reach = staffReach(key, permission);
   if (reach !== null) return reach;
-  throw insufficientScope(
-    `To decide on orders and applications, use ${whoMay('manageOrders')}. ${rightsOf(key)}`,
-    scopesThat('manageOrders'),
-  );
+  throw insufficientScope(`To ${intentionsOfStaff[permission]}, use ${whoMay(permission)}. ${rightsOf(key)}`, scopesThat(permission));
 }
 
 /** For messages and documents: the keys that may do this with an animal, or with a shelter. */

@@ -20,11 +20,11 @@ export type { ApplicationMoment, ListedApplication, WaitingApplication };
 
 /** What staff read to decide: those of a shelter see what is its own, and nobody sees what an adopter has not confirmed. */
 export const listForStaff = (db: Db, staff: ActingKey, page: StaffPage): Promise<ListedApplication[]> =>
-  selectListedApplications(db, requireStaff(staff), page);
+  selectListedApplications(db, requireStaff(staff, 'manageOrders'), page);
 
 /** The address may be spelt as people spell it. */
 export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedApplication[]> =>
-  selectApplicationsOfAddress(db, requireStaff(staff), normalizeEmail(email), limit);
+  selectApplicationsOfAddress(db, requireStaff(staff, 'manageOrders'), normalizeEmail(email), limit);
 
 /** Of an animal, or of all. At most `max` of each status. */
 export const countForStaff = (
@@ -32,10 +32,10 @@ export const countForStaff = (
   staff: ActingKey,
   petId: bigint | undefined,
   max: number,
-): Promise<ReadonlyMap<ApplicationStatus, number>> => countListedApplications(db, requireStaff(staff), petId, max);
+): Promise<ReadonlyMap<ApplicationStatus, number>> => countListedApplications(db, requireStaff(staff, 'manageOrders'), petId, max);
 
 export const findForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedApplication | undefined> =>
-  findListedApplication(db, requireStaff(staff), id);
+  findListedApplication(db, requireStaff(staff, 'manageOrders'), id);
 
 /** Of an application that the reader has found, the last `limit` steps, newest first. */
 export const listMoments = (db: Db, id: bigint, limit: number): Promise<ApplicationMoment[]> => selectApplicationMoments(db, id, limit);
@@ -48,11 +48,11 @@ export const listWaiting = (
   db: Db,
   staff: ActingKey,
   { status, days, limit }: { readonly status: ConfirmedStatus; readonly days: number; readonly limit: number },
-): Promise<WaitingApplication[]> => selectWaitingApplications(db, requireStaff(staff), { status, days }, limit);
+): Promise<WaitingApplication[]> => selectWaitingApplications(db, requireStaff(staff, 'manageOrders'), { status, days }, limit);
 
 /** Those whose adopters don't know where they stand, since the message about that has failed within `days`. */
 export const listUntold = (
   db: Db,
   staff: ActingKey,
   { days, limit }: { readonly days: number; readonly limit: number },
-): Promise<WaitingApplication[]> => selectUntold(db, requireStaff(staff), { told: toldKinds, days }, limit);
+): Promise<WaitingApplication[]> => selectUntold(db, requireStaff(staff, 'manageOrders'), { told: toldKinds, days }, limit);

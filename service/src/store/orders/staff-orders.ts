@@ -20,10 +20,10 @@ export type { ListedOrder, OrderMoment };
 
 /** What staff read to decide: those of a shelter see what is its own. */
 export const listForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promise<ListedOrder[]> =>
-  selectListedOrders(db, requireStaff(staff), page);
+  selectListedOrders(db, requireStaff(staff, 'manageOrders'), page);
 
 export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedOrder[]> =>
-  selectOrdersOfAddress(db, requireStaff(staff), email, limit);
+  selectOrdersOfAddress(db, requireStaff(staff, 'manageOrders'), email, limit);
 
 /** At most `max` of each status. */
 export const countForStaff = (
@@ -31,10 +31,10 @@ export const countForStaff = (
   staff: ActingKey,
   statuses: readonly OrderStatus[],
   max: number,
-): Promise<ReadonlyMap<OrderStatus, number>> => countListedOrders(db, requireStaff(staff), statuses, max);
+): Promise<ReadonlyMap<OrderStatus, number>> => countListedOrders(db, requireStaff(staff, 'manageOrders'), statuses, max);
 
 export const findForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedOrder | undefined> =>
-  findListedOrder(db, requireStaff(staff), id);
+  findListedOrder(db, requireStaff(staff, 'manageOrders'), id);
 
 /** The order that reserves an animal. */
 export async function findOpenForStaff(db: Db, staff: ActingKey, petId: bigint): Promise<ListedOrder | undefined> {
@@ -48,11 +48,11 @@ export const listMoments = (db: Db, order: Pick<Order, 'id' | 'petId'>, limit: n
 
 /** Those that wait to be approved, the next to expire first. */
 export const listUnapproved = (db: Db, staff: ActingKey, limit: number): Promise<ListedOrder[]> =>
-  selectUnapprovedOrders(db, requireStaff(staff), limit);
+  selectUnapprovedOrders(db, requireStaff(staff, 'manageOrders'), limit);
 
 /** Those that were approved `days` ago or earlier, and whose animals are still there. */
 export const listOldPromises = (
   db: Db,
   staff: ActingKey,
   { days, limit }: { readonly days: number; readonly limit: number },
-): Promise<ListedOrder[]> => selectOldPromises(db, requireStaff(staff), days, limit);
+): Promise<ListedOrder[]> => selectOldPromises(db, requireStaff(staff, 'manageOrders'), days, limit);

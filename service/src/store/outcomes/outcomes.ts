@@ -1,8 +1,9 @@
 import { recordEvents } from '../../changes/events/events.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { holdChanges } from '../../domain/holds.ts';
+import type { KeyRights } from '../../domain/key-rights.ts';
 import { mayHaveOutcome, type OutcomeType, outcomeKind, outcomeMove, outcomeUndoing, undoneKind } from '../../domain/outcomes.ts';
-import { hasAccess, requireAccess } from '../../partners/admission/access.ts';
+import { hasAccess, requireAccess, requireStaff } from '../../partners/admission/access.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
@@ -65,7 +66,7 @@ export const getOutcome = async (db: Db, petId: bigint, actor: Actor): Promise<O
 
 /** An animal that has left, and how. */
 export async function getDeparture(db: Db, petId: bigint, actor: Actor): Promise<{ readonly pet: Pet; readonly outcome: Outcome }> {
-  const { pet, type, removedAt, undoableUntil } = requireStaff(await findLeftPet(db, petId), petId, actor);
+  const { pet, type, removedAt, undoableUntil } = requireStaffOf(await findLeftPet(db, petId), petId, actor);
   if (type === null || removedAt === null) throw outcomeNotFound(pet);
   return { pet, outcome: { petId, type, recordedAt: removedAt, ...(undoableUntil && { undoableUntil }) } };
 }
@@ -108,17 +109,21 @@ export async function undoOutcomeWithin(tx: CatalogueTransaction, petId: bigint,
 
 /**
  * The animals that have left and can be brought back, for their staff: of a shelter, or of all of them. `cursor` is that of the last animal
- * of the page before.
+ * of the page before; what is none begins at the first page.
  */
 export function listUndoable(
   db: Db,
-  actor: Pick<Actor, 'shelterId'>,
+  staff: KeyRights,
   { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
 ): Promise<UndoablePet[]> {
+  const reach = requireStaff(staff, 'changePets');
   const [micros, id] = (cursor ?? '').split('_', 2).map((text) => parseInt64(text));
-  const after = micros !== undefined && id !== undefined ? ([micros, id] as const) : undefined;
-  return selectUndoablePets(db, actor.shelterId ?? undefined, { after, limit });
+  const isPlace = micros !== undefined && id !== undefined && micros >= 0n && micros <= microsMax;
+  return selectUndoablePets(db, reach === 'all' ? undefined : reach, { after: isPlace ? [micros, id] : undefined, limit });
 }
+
+/** The end of the year 9999: PostgreSQL can't add much more to a time. */
+const microsMax = 253_402_300_799_999_999n;
 
 /** Lets the outcomes pass that can't be undone any more, in batches. Returns how many. Their photos are deleted like those of a removal. */
 export const endUndoableOutcomes = (db: Transactor, batchSizeMax: number): Promise<number> =>
@@ -126,14 +131,14 @@ export const endUndoableOutcomes = (db: Transactor, batchSizeMax: number): Promi
 
 /** A key that may not change the animal doesn't lock it either: others who ask for it would wait. */
 async function lockFor(tx: CatalogueTransaction, petId: bigint, actor: Actor): Promise<LeftPet> {
-  requireStaff(await findLeftPet(tx, petId), petId, actor);
+  requireStaffOf(await findLeftPet(tx, petId), petId, actor);
   await lockPetRows(tx, [petId]);
   // By a statement of its own, which sees the history of the one that it has waited for.
-  return requireStaff(await findLeftPet(tx, petId), petId, actor);
+  return requireStaffOf(await findLeftPet(tx, petId), petId, actor);
 }
 
 /** Others don't learn of an animal that is not listed whether it ever existed, and neither does anybody of one that was added by mistake. */
-function requireStaff(left: LeftPet | undefined, petId: bigint, actor: Actor): LeftPet {
+function requireStaffOf(left: LeftPet | undefined, petId: bigint, actor: Actor): LeftPet {
   if (!left) throw petNotFound(String(petId));
   const isKnown = left.removedAt === null || (left.type !== null && hasAccess(actor, 'changePets', left));
   if (!isKnown) throw petNotFound(String(petId));

@@ -284,10 +284,12 @@ describe('POST /v1/webhooks/{webhookId}/replay', () => {
     expect(await call('POST', `/${id}/replay`, body)).toMatchObject(errorResponse(400, 'invalid_body', why));
   });
 
-  test('of a delivery that does not exist is 404', async () => {
+  // The last is the first id that there can be.
+  test.each(['999999', '-9223372036854775808'])('of a delivery that does not exist is 404: %s', async (deliveryId) => {
     const { id } = await endpoint();
-    expect(await call('POST', `/${id}/replay`, { deliveryId: 999_999 })).toMatchObject(errorResponse(404, 'delivery_not_found'));
-    expect(await call('GET', `/${id}/deliveries/999999`)).toMatchObject(errorResponse(404, 'delivery_not_found'));
+    const replayed = await store.call('POST', `/v1/webhooks/${id}/replay`, { key: partner.key, raw: `{"deliveryId":${deliveryId}}` });
+    expect(replayed).toMatchObject(errorResponse(404, 'delivery_not_found'));
+    expect(await call('GET', `/${id}/deliveries/${deliveryId}`)).toMatchObject(errorResponse(404, 'delivery_not_found'));
   });
 });
 

@@ -61,8 +61,11 @@ test.each<readonly [string, (db: Db) => Promise<unknown>]>([
   ],
   ['a number', (db) => selectByNumber(db, { id: 17n, externalId: '17' }, undefined)],
   ['a number of a shelter', (db) => selectByNumber(db, { id: undefined, externalId: 'A-17' }, large)],
-  ['those that have left', (db) => listUndoable(db, { shelterId: null }, { cursor: undefined, limit: 51 })],
-  ['those of a shelter that have left', (db) => listUndoable(db, { shelterId: large }, { cursor: '1795000000000000_17', limit: 51 })],
+  ['those that have left', (db) => listUndoable(db, { shelterId: null, scopes: ['store:manage'] }, { cursor: undefined, limit: 51 })],
+  [
+    'those of a shelter that have left',
+    (db) => listUndoable(db, { shelterId: large, scopes: ['shelter:manage'] }, { cursor: '1795000000000000_17', limit: 51 }),
+  ],
   ['the history of an animal', (db) => listActsOfPet(db, 17n, { limit: 51 })],
   ['what is open for an animal', (db) => Promise.all([countOpenApplications(db, 17n), findOpenOrdersOfPets(db, [17n])])],
 ])('%s: found by indexes', async (_, read) => {
