@@ -16,7 +16,7 @@ const documents = [
   'SECURITY.md',
   'ARCHITECTURE.md',
   'docs/flows.md',
-
+  'docs/adr/README.md',
   'docs/operations.md',
   'docs/deploy.md',
   'docs/backup.md',
@@ -60,6 +60,12 @@ test('docs/operations.md says of every migration since 1.0.0 what to know, and h
   const [, section = ''] = /\n## Migrating\n(.*?)\n## /s.exec(read('docs/operations.md')) ?? [];
   expect(migrations.filter((name) => name > '0005' && !section.includes(`\`${name}\``))).toEqual([]);
   expect(section).toContain(`of ${migrations.length} migrations`);
+});
+
+test('docs/adr/README.md has every decision once, by its number and title', () => {
+  const decisions = readdirSync(path.join(root, 'docs/adr')).filter((file) => file !== 'README.md');
+  const rows = decisions.map((file) => `- [${read(`docs/adr/${file}`).split('\n')[0]?.slice(2)}](${file})`);
+  expect([...read('docs/adr/README.md').matchAll(/^- .*/gm)].map(([row]) => row).sort()).toEqual(rows.sort());
 });
 
 test('docs/adr/0020-adopters-data.md names every scope whose keys see orders, with their adopters', () => {
