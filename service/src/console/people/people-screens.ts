@@ -16,6 +16,7 @@ import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { StringEnum } from '../../platform/http/schemas.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
+import { findSheltersCalled, namesOfShelters } from '../../store/shelters/shelter-names.ts';
 import type { Choice, Fields } from '../forms/fields.ts';
 import { emptyState } from '../frame/empty-state.ts';
 import { icon } from '../frame/icons.ts';
@@ -24,7 +25,6 @@ import { factList, table } from '../frame/table.ts';
 import { FormError, notFound } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { selectShelterNames, selectSheltersCalled } from './shelter-name-queries.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -58,7 +58,10 @@ export function addPeople(screens: Screens, { db, journal, consoleUrl, mails }: 
         ...(caller.shelterId !== null && { shelterId: caller.shelterId }),
       });
       const people = found.slice(0, pageSize);
-      const names = await selectShelterNames(db, [...new Set(people.flatMap((person) => person.shelterId ?? []))]);
+      const names = await namesOfShelters(
+        db,
+        people.flatMap((person) => person.shelterId ?? []),
+      );
       const isStore = caller.shelterId === null;
       return {
         title: 'People',
@@ -137,7 +140,7 @@ ${placeFields(fields, visit)}`,
     show: async (visit) => {
       const person = await getManaged(visit);
       const { times } = visit;
-      const names = await selectShelterNames(db, person.shelterId === null ? [] : [person.shelterId]);
+      const names = await namesOfShelters(db, person.shelterId === null ? [] : [person.shelterId]);
       const isSelf = person.id === visit.person.id;
       return {
         title: person.name,
@@ -239,7 +242,7 @@ async function placeGiven(
   if (reach === 'store' && text !== '') throw new FormError('This is for one shelter. Leave it empty for the whole store.', 'shelter');
   if (reach === 'store') return null;
   if (text === '') throw new FormError('Write the name or the number of the shelter.', 'shelter');
-  const found = await selectSheltersCalled(db, text, parseInt64(text.replace(/^#/, '')), foundMax + 1);
+  const found = await findSheltersCalled(db, text, foundMax + 1);
   const [first, second] = found;
   if (!first) throw new FormError(`No shelter has “${text}” in its name, or as its number.`, 'shelter');
   if (!second || (first.isMeant && !second.isMeant)) return first.id;

@@ -1,6 +1,5 @@
 import type { Db } from '../../platform/db/handles.ts';
 
-/** The names of shelters, by their ids. */
 export async function selectShelterNames(db: Db, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, string>> {
   const { rows } = await db.query<{ id: bigint; name: string }>({
     name: 'shelter-names',
@@ -10,7 +9,7 @@ export async function selectShelterNames(db: Db, ids: readonly bigint[]): Promis
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Those with the text in their name, and the one with the number. What is exactly meant comes first. Read whole: it is rarely asked. */
+/** Those with the text in their name, and the one with the number. The table is read whole: this is rarely asked. */
 export async function selectSheltersCalled(
   db: Db,
   text: string,
