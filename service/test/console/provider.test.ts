@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openIdentityProvider } from '../../../testkit/identity-provider.ts';
 import { Seals } from '../../src/console/sessions/seals.ts';
@@ -127,3 +128,31 @@ test('signing in again asks the provider to sign the person in, must be the same
   old.cookies.set('session', before ?? '');
   expect((await old.get('/me')).status).toBe(303);
 });
+
+test('who is signed in at the provider is let in without a question, and not as if they had shown again who they are', async () => {
+  await invite('finn');
+  const atProvider = new Map<string, string>();
+  const first = site.browser();
+  await signIn(first, 'finn', atProvider);
+  const [shown] = await sessionsOf('finn');
+  // The provider says it in seconds.
+  await sleep(2_100);
+  const second = site.browser();
+  const { location = '' } = await second.get('/sign-in/provider?to=/me');
+  expect(new URL(location).searchParams.get('prompt')).toBeNull();
+  const { answer } = await signIn(second, 'finn', atProvider);
+  expect(answer.status).toBe(200);
+  const [later] = await sessionsOf('finn');
+  expect(later?.signedInAt).toEqual(shown?.signedInAt);
+  expect(later?.id).not.toBe(shown?.id);
+});
+
+/** The newest first. */
+async function sessionsOf(subject: string) {
+  const { rows } = await site.store.dependencies.db.query<{ id: bigint; signedInAt: Date }>({
+    text: `select sessions.id, signed_in_at as "signedInAt" from sessions join people on people.id = person_id
+      where email = $1 order by sessions.id desc`,
+    values: [`${subject}@example.org`],
+  });
+  return rows;
+}

@@ -53,18 +53,18 @@ export class Visitors {
 
   /**
    * Opens a session for the browser, with a token of its own. The one that the browser had until then ends: `given`, where the browser could
-   * not send its cookie. Returns what `start` needs.
+   * not send its cookie. `signedInAt`: when the person has shown who it is; undefined: now. Returns what `start` needs.
    */
   async open(
     tx: Transaction,
     request: FastifyRequest,
     personId: bigint,
     method: SignInMethod,
-    given?: Pick<Session, 'id' | 'personId'>,
+    { given, signedInAt }: { given?: Pick<Session, 'id' | 'personId'> | undefined; signedInAt?: Date | undefined } = {},
   ): Promise<string> {
     const before = this.#tokenOf(request);
     const replaces = given ?? (before === undefined ? undefined : (await findSession(tx, before))?.session);
-    return (await openSession(tx, personId, { from: request.ip, method, replaces })).token;
+    return (await openSession(tx, personId, { from: request.ip, method, replaces, signedInAt })).token;
   }
 
   /** Gives the browser its session, once the transaction that has opened it is committed. */

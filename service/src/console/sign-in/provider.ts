@@ -1,5 +1,6 @@
 import * as client from 'openid-client';
 import type { Identity } from '../../partners/people/identities.ts';
+import { sessionDays } from '../../partners/people/sessions.ts';
 import type { OidcConfig } from '../../platform/config.ts';
 
 /** What this browser must bring back from the provider. */
@@ -37,7 +38,7 @@ export class Provider {
     this.#returnUrl = `${consoleUrl}/sign-in/return`;
   }
 
-  /** `again`: who is signed in there already must sign in once more. */
+  /** `again`: who is signed in there already must sign in once more. With a `max_age`, the provider says when that was. */
   async start({ again, nowMs }: { again: boolean; nowMs: number }): Promise<{ url: URL; flow: Flow }> {
     const metadata = await this.#metadata(nowMs);
     const flow = {
@@ -53,7 +54,7 @@ export class Provider {
       code_challenge_method: 'S256',
       state: flow.state,
       nonce: flow.nonce,
-      ...(again && { prompt: 'login', max_age: '0' }),
+      ...(again ? { prompt: 'login', max_age: '0' } : { max_age: String(sessionDays * 86_400) }),
     });
     return { url, flow };
   }

@@ -4,7 +4,7 @@ import { linkPaths } from '../../partners/people/link-url.ts';
 import { askForSignInLink, type LinkKind, peekLink, useInvitation, useSignInLink } from '../../partners/people/links.ts';
 import { findPasskey, recordPasskeyUse } from '../../partners/people/passkeys.ts';
 import { PeopleError } from '../../partners/people/people-error.ts';
-import type { SignInMethod } from '../../partners/people/sessions.ts';
+import { freshMs, type SignInMethod } from '../../partners/people/sessions.ts';
 import { useOnce } from '../../partners/people/used-values.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import { networkOfAddress } from '../../platform/networks.ts';
@@ -150,8 +150,10 @@ export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provi
           if (!known && email === undefined)
             throw new PeopleError('not_allowed', 'The provider does not say that your e-mail address is verified.');
           const person = known ?? (await bindIdentity(tx, identity, email ?? '', originOf(request)));
-          const replaces = again && { id: BigInt(again.sessionId), personId: BigInt(again.personId) };
-          return visitors.open(tx, request, person.id, 'oidc', replaces);
+          const given = again && { id: BigInt(again.sessionId), personId: BigInt(again.personId) };
+          // Who is signed in at the provider comes back without a question: that shows nothing new. Unsaid, it is too long ago.
+          const signedInAt = again ? undefined : new Date(authenticatedAtMs ?? nowMs - freshMs - skewMs);
+          return visitors.open(tx, request, person.id, 'oidc', { given, signedInAt });
         });
         visitors.start(reply, token);
       } catch (error) {

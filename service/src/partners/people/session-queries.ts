@@ -10,6 +10,7 @@ export interface Session {
   readonly method: SignInMethod;
   /** The network that the person signed in from, such as 192.0.2.0/24. */
   readonly network: string;
+  /** When the person has shown who it is: with a provider, that may have been before the session. */
   readonly signedInAt: Date;
   /** Up to a minute ago if it is in use. */
   readonly lastSeenAt: Date;
@@ -29,7 +30,7 @@ export interface StaffClient {
   readonly newCategoriesMax: number | null;
 }
 
-const freshMinutes = 10;
+export const freshMinutes = 10;
 
 const sessionColumns = `sessions.id as "sessionId", person_id as "personId", method, network, signed_in_at as "signedInAt",
   sessions.last_seen_at as "sessionSeenAt", sessions.expires_at as "expiresAt", signed_in_at > now() - interval '${freshMinutes} minutes' as "isFresh"`;
@@ -54,15 +55,15 @@ const sessionOf = ({ sessionId, personId, method, network, signedInAt, sessionSe
 /** Undefined: the person was removed meanwhile, or has not accepted the invitation. */
 export async function insertSession(
   tx: Transaction,
-  session: { personId: bigint; hash: Buffer; method: SignInMethod; network: string; days: number },
+  session: { personId: bigint; hash: Buffer; method: SignInMethod; network: string; days: number; signedInAt: Date | undefined },
 ): Promise<Session | undefined> {
   const { rows } = await tx.query<SessionRow>({
     name: 'insert-session',
-    text: `insert into sessions (person_id, hash, method, network, expires_at)
-      select id, $2, $3, $4, now() + make_interval(days => $5) from people where id = $1 and removed_at is null and invited_until is null
+    text: `insert into sessions (person_id, hash, method, network, expires_at, signed_in_at)
+      select id, $2, $3, $4, now() + make_interval(days => $5), least($6::timestamptz, now()) from people where id = $1 and removed_at is null and invited_until is null
         for share
       returning ${sessionColumns}`,
-    values: [session.personId, session.hash, session.method, session.network, session.days],
+    values: [session.personId, session.hash, session.method, session.network, session.days, session.signedInAt ?? null],
   });
   return rows[0] && sessionOf(rows[0]);
 }

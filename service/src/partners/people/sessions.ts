@@ -7,6 +7,7 @@ import {
   deleteSession,
   deleteSessions,
   findSessionByHash,
+  freshMinutes,
   insertSession,
   type Session,
   type SignInMethod,
@@ -30,18 +31,23 @@ const sessionsMax = 20;
 
 /**
  * Each sign-in has a session with a token that nobody knew before it, so that nobody can have planted it. `replaces` is the session that the
- * browser had until then, which ends. `from` is the address of the request.
+ * browser had until then, which ends. `from` is the address of the request. `signedInAt`: when the person has shown who it is; undefined: now.
  */
 export async function openSession(
   tx: Transaction,
   personId: bigint,
-  { from, method, replaces }: { from: string; method: SignInMethod; replaces?: Pick<Session, 'id' | 'personId'> | undefined },
+  {
+    from,
+    method,
+    replaces,
+    signedInAt,
+  }: { from: string; method: SignInMethod; replaces?: Pick<Session, 'id' | 'personId'> | undefined; signedInAt?: Date | undefined },
 ): Promise<{ token: string; session: Session }> {
   const token = mintToken();
   const hash = hashToken(token);
   if (!hash) throw new Error('a token of another shape');
   if (replaces) await deleteSession(tx, replaces.personId, replaces.id);
-  const session = await insertSession(tx, { personId, hash, method, network: networkOfAddress(from), days: sessionDays });
+  const session = await insertSession(tx, { personId, hash, method, network: networkOfAddress(from), days: sessionDays, signedInAt });
   if (!session) throw new PeopleError('not_found', 'This person was removed, or has not accepted the invitation.');
   await deleteOldSessions(tx, personId, sessionsMax);
   return { token, session };
@@ -59,6 +65,8 @@ export async function findSession(db: Db & Writer, token: string): Promise<Signe
 
 /** Signed in within the last ten minutes, as acts on people and erasures need it. */
 export const isFresh = (session: Session): boolean => session.isFresh;
+
+export const freshMs = freshMinutes * 60_000;
 
 /** The newest first. */
 export const listSessions = (db: Db, personId: bigint): Promise<Session[]> => selectSessions(db, personId, sessionsMax);
