@@ -13,6 +13,7 @@ const wings = {
   store: [
     'verify',
     'listings',
+    'phrases',
     'shelters',
     'outcomes',
     'applications',

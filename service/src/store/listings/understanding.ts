@@ -1,10 +1,11 @@
 import { folded } from '../../domain/folded-words.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { type Interpretation, interpret, isSame, placesAskedFor, type Token, tokensOf, townAskedFor } from './interpretation.ts';
+import { type Interpretation, interpret, isSame } from '../phrases/interpretation.ts';
+import { placesAskedFor, townAskedFor } from '../phrases/place-phrases.ts';
+import { type Token, tokensOf } from '../phrases/tokens.ts';
+import { findTown, readVocabulary } from '../phrases/vocabulary.ts';
 import type { Found, ListingSearch, ListingSort } from './listing-search.ts';
 import { findNamed } from './named-queries.ts';
-import { selectPlaces } from './place-queries.ts';
-import { readVocabulary } from './vocabulary.ts';
 
 /** A way to understand a search. */
 export interface Reading {
@@ -59,8 +60,7 @@ async function interpretIn(db: Db, tokens: readonly Token[], search: ListingSear
   const { filters, rest, agrees } = found ?? { filters: {}, rest: tokens, agrees: false };
   const text = filters.town === undefined && filters.postcode === undefined ? townAskedFor(rest) : undefined;
   if (text === undefined) return { found, dependsOnPlaces: placesAskedFor(tokens).length > 0 };
-  const place = (await selectPlaces(db, [text])).get(text);
-  const town = place && 'town' in place ? place.town : undefined;
+  const town = await findTown(db, text);
   const isTown = town !== undefined && (search.town === undefined || isSame(search.town, town));
   if (!isTown) return { found, dependsOnPlaces: true };
   return { found: { filters: { ...filters, town }, rest: [], agrees: agrees || search.town !== undefined }, dependsOnPlaces: true };

@@ -9,8 +9,8 @@ import { selectListings } from '../../../src/store/listings/listing-rows-queries
 import type { ListingSearch, Position } from '../../../src/store/listings/listing-search.ts';
 import { countListings } from '../../../src/store/listings/listings.ts';
 import { findNamed } from '../../../src/store/listings/named-queries.ts';
-import { selectPlaces } from '../../../src/store/listings/place-queries.ts';
 import { correctWords } from '../../../src/store/listings/spelling.ts';
+import { selectPlaces } from '../../../src/store/phrases/place-queries.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 const animals = 50_000;

@@ -1,7 +1,10 @@
 import type { Db } from '../../platform/db/handles.ts';
 import { readNamedCategories } from '../categories/categories.ts';
-import { categoryForms, type Place, placesAskedFor, speciesIn, type Token, type Vocabulary } from './interpretation.ts';
+import { categoryForms, speciesIn } from './category-names.ts';
+import type { Place, Vocabulary } from './phrase-filters.ts';
+import { placesAskedFor } from './place-phrases.ts';
 import { selectPlaces } from './place-queries.ts';
+import type { Token } from './tokens.ts';
 
 /** Further categories are found by their ids alone. */
 const categoriesMax = 500;
@@ -14,6 +17,12 @@ export async function readVocabulary(db: Db, tokens: readonly Token[]): Promise<
   const categories = await readNamedCategories(db, categoriesMax);
   const asked = placesAskedFor(tokens);
   return { categoryIds: categoryIdsOf(categories), places: asked.length === 0 ? noPlaces : await selectPlaces(db, asked) };
+}
+
+/** The town of a shelter, as the shelter writes it. */
+export async function findTown(db: Db, text: string): Promise<string | undefined> {
+  const place = (await selectPlaces(db, [text])).get(text);
+  return place && 'town' in place ? place.town : undefined;
 }
 
 const noPlaces: ReadonlyMap<string, Place> = new Map();

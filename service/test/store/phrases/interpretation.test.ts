@@ -1,13 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { searchPhrases } from '../../../src/domain/search-phrases.ts';
-import {
-  type Interpretation,
-  interpret,
-  type PhraseFilters,
-  tokensOf,
-  type Vocabulary,
-} from '../../../src/store/listings/interpretation.ts';
+import { type Interpretation, interpret } from '../../../src/store/phrases/interpretation.ts';
+import type { PhraseFilters, Vocabulary } from '../../../src/store/phrases/phrase-filters.ts';
+import { searchPhrases } from '../../../src/store/phrases/phrase-table.ts';
+import { tokensOf } from '../../../src/store/phrases/tokens.ts';
 
 const species = [...new Set(searchPhrases.flatMap(({ means }) => means.species ?? []))];
 const idOf = (name: string) => BigInt(species.indexOf(name) + 1);

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/handles.ts';
-import type { Place } from './interpretation.ts';
+import type { Place } from './phrase-filters.ts';
 
 /** Those of the texts that are the town or the postcode of a shelter, as the first shelter writes it. A town comes before a postcode. */
 export async function selectPlaces(db: Db, texts: readonly string[]): Promise<Map<string, Place>> {
