@@ -336,9 +336,12 @@ test('an application is entered at the desk with the questions of the shelter, a
   const adopter = { ...hidden, name: 'Grace', email: 'grace@example.org', phone: '' };
   const empty = await browser.post('/applications/new', adopter);
   expect(empty.status).toBe(422);
-  expect(wordsOf(empty.text)).toContain('2 questions need another look.');
+  expect(wordsOf(empty.text)).toContain('2 fields need another look.');
   expect(empty.text).toContain('id="answer_garden-error"');
   expect(empty.text).toContain('value="Grace"');
+  const nameless = await browser.post('/applications/new', { ...adopter, name: '' });
+  for (const field of ['name', 'answer_garden', 'answer_home'])
+    expect(nameless.text).toMatch(new RegExp(`<li><a href="#${field}">.* id="${field}"`, 's'));
   const unasked = await browser.post('/applications/new', { ...adopter, answer_garden: 'false', answer_fence: '1 m', answer_home: 'Flat' });
   expect(unasked.status).toBe(422);
   expect(wordsOf(unasked.text)).toContain('Leave it empty, or change the other answer.');

@@ -296,6 +296,23 @@ describe('the profile', () => {
     expect(rejected.text).toContain('value="Labrador"');
   });
 
+  test('with several fields wrong says all of them at once, with a link to each', async () => {
+    const path = `/animals/${await add()}/profile`;
+    const wrong = {
+      colors: 'a, b, c, d',
+      birthDate: '2999-01-01',
+      arrivedOn: '1800-01-01',
+      fee: 'much',
+      weight: '-1',
+      attributes: 'no colon',
+    };
+    const { status, text } = await staff.submit(path, `${path}/save`, { ...everything, externalId: '', ...wrong });
+    expect(status).toBe(422);
+    expect(wordsOf(text)).toContain('6 fields need another look.');
+    for (const field of Object.keys(wrong)) expect(text).toMatch(new RegExp(`<li><a href="#${field}">.* id="${field}-error"`, 's'));
+    expect(text).toContain('value="Labrador"');
+  });
+
   test('of two people who write it at once, the second keeps what was typed and reads what the first has stored', async () => {
     const id = await add();
     const path = `/animals/${id}/profile`;
@@ -350,6 +367,8 @@ describe('a hold', () => {
       const rejected = await staff.submit(path, `${path}/save`, { reason: 'stray', until });
       expect([rejected.status, wordsOf(rejected.text)]).toEqual([422, expect.stringContaining(message)]);
     }
+    const both = await staff.submit(path, `${path}/save`, { until: '2020-01-01' });
+    expect(wordsOf(both.text)).toContain('2 fields need another look. Why : Fill this in. Until : Choose today or a later day.');
     expect(await statusOf(id)).toEqual({ status: 'available', removed: false });
   });
 

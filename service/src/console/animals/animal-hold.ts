@@ -7,7 +7,7 @@ import { StringEnum } from '../../platform/http/schemas.ts';
 import { findOrderedPets } from '../../store/orders/orders.ts';
 import { type Hold, NewHoldSchema } from '../../store/pets/hold-schemas.ts';
 import { endHold, getHold, holdPet } from '../../store/pets/holds.ts';
-import { FormError } from '../screens/page-error.ts';
+import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { inWordsOf } from './animal-errors.ts';
@@ -62,11 +62,15 @@ ${current && html`<section class="card"><h2>End the hold</h2><p>Then <bdi>${name
     page,
     needs: toChange,
     fields: holding,
+    check: async (visit, { until }) => {
+      const animal = await getAnimal(db, visit);
+      const current = animal.hold && (await findHold(db, animal.id, visit));
+      return faultsOf(() => endOf(until, current, visit));
+    },
     act: async ({ visit, joined, values: { reason, until, note } }) => {
       const animal = await getAnimal(joined, visit);
       const current = animal.hold && (await findHold(joined, animal.id, visit));
-      const time = until ? timeOf(until, current, visit) : undefined;
-      if (time && time.getTime() <= clock.now()) throw new FormError('Choose today or a later day.', 'until');
+      const time = endOf(until, current, visit);
       const given = { reason, ...(time && { until: time.toISOString() }), ...(note && { note }) };
       const options = { findOrderedPets, nowMs: clock.now() };
       await inWordsOf(animal.name, () => holdPet(joined, animal.id, given, visit.caller, options));
@@ -76,6 +80,12 @@ ${current && html`<section class="card"><h2>End the hold</h2><p>Then <bdi>${name
       };
     },
   });
+
+  function endOf(until: string | null | undefined, current: Hold | undefined | null, visit: Visit): Date | undefined {
+    const time = until ? timeOf(until, current ?? undefined, visit) : undefined;
+    if (time && time.getTime() <= clock.now()) throw new FormError('Choose today or a later day.', 'until');
+    return time;
+  }
 
   const end = screens.form({
     path: '/animals/:petId/hold/end',

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PersonCaller } from '../../partners/people/caller.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Html, html } from '../../platform/html.ts';
+import type { WrongField } from '../forms/fields.ts';
 import type { Assets } from '../frame/assets.ts';
 import { type Banner, type Place, personPage, strangerPage } from '../frame/layout.ts';
 import type { Cookies } from '../sessions/cookies.ts';
@@ -62,7 +63,11 @@ export class Frame {
     const { visitor } = request;
     if (!visitor) throw new Error('nobody is signed in');
     const visit = new Visit(visitor, { url: pathOf(route.path, request), params: request.params }, this.parts.clock.now(), rejected);
-    return this.sendPage(request, reply, visitor, await route.show(visit), route.path, banner);
+    const page = await route.show(visit);
+    const wrong = visit.wrongFields;
+    // One field has the focus itself, with what is wrong beside it.
+    const shown = banner && wrong.length > 1 ? { ...banner, text: html`${banner.text}${linksTo(wrong)}`, hasFocus: true } : banner;
+    return this.sendPage(request, reply, visitor, page, route.path, shown);
   }
 
   sendToStranger(reply: FastifyReply, { title, main }: Page): FastifyReply {
@@ -97,6 +102,9 @@ export class Frame {
       .sort((a, b) => a.order - b.order);
   }
 }
+
+const linksTo = (wrong: readonly WrongField[]): Html =>
+  html`<ul>${wrong.map(({ id, label, error }) => html`<li><a href="#${id}">${label}</a>: ${error}</li>`)}</ul>`;
 
 export const send = (reply: FastifyReply, page: Html): FastifyReply => reply.type('text/html; charset=utf-8').send(page.text);
 

@@ -72,12 +72,10 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
       });
     }
     const read = readForm(route.fields, body);
-    if ('errors' in read) {
-      const count = read.errors.size;
-      return reject(422, { tone: 'bad', text: `${count === 1 ? 'One field needs' : `${count} fields need`} another look.` }, read.errors);
-    }
-    if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors: new Map() });
     const visit = new Visit(visitor, { url: pathOf(route.page.path, request), params: request.params }, clock.now());
+    const errors = new Map([...((await route.check?.(visit, read.values, body)) ?? []), ...read.errors]);
+    if (errors.size > 0) return reject(422, { tone: 'bad', text: anotherLook(errors.size) }, errors);
+    if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors });
     const form = { personId: visitor.person.id, formId: formIdOf(body.get(hiddenFields.id)), path, body };
     const carried = runner.run(form, visitor.caller.clientId, async (tx, joined) => {
       const version = body.get(hiddenFields.version) ?? undefined;
@@ -128,6 +126,8 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     request.visitor ? sendErrorPage(frame, notFound(), request, reply) : sendStranger(request, reply, frame),
   );
 }
+
+const anotherLook = (count: number): string => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`);
 
 /** For who is not signed in, and asks for what only people see who are. */
 async function sendStranger(request: FastifyRequest, reply: FastifyReply, frame: Frame): Promise<FastifyReply> {

@@ -54,6 +54,8 @@ export interface FormRoute<Schema extends TObject = TObject> extends FormOf {
   readonly needs: Needs;
   readonly isFresh?: true;
   readonly fields: Schema;
+  /** What the schema can't say of the values that it accepts, by field: said together with what it does say. The act checks it again. */
+  readonly check?: (visit: Visit, values: Partial<Static<Schema>>, sent: URLSearchParams) => Promise<ReadonlyMap<string, string>>;
   readonly act: (submission: Submission<Static<Schema>>) => Promise<Outcome>;
   /** What somebody else has done meanwhile, if the version is no longer that of the page: in words. */
   readonly explainConflict?: (visit: Visit) => Promise<string>;
