@@ -81,7 +81,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
       const version = body.get(hiddenFields.version) ?? undefined;
       return route.act({ visit, values: read.values, version, tx, joined, sent: body });
     });
-    const show = ({ location, message, once }: Awaited<typeof carried>) => frame.redirect(reply, location, message, once);
+    const show = ({ location, message, ...unstored }: Awaited<typeof carried>) => frame.redirect(reply, location, message, unstored);
     return carried.then(show, async (thrown: unknown) => {
       if (thrown instanceof FormError) {
         return reject(422, { tone: 'bad', text: thrown.message }, thrown.fields);
@@ -159,7 +159,7 @@ const statuses: Partial<Record<PeopleError['problem'], number>> = { not_allowed:
 async function explain(error: AppError, { explainConflict, explain: say }: FormRoute, visit: Visit): Promise<Html | string> {
   if (error.code !== 'precondition_failed') return (await say?.(error, visit)) ?? error.message;
   const what = await explainConflict?.(visit);
-  return `${what ?? 'Somebody else has changed this meanwhile.'} What you typed is still here: compare, and send it again.`;
+  return html`${what ?? 'Somebody else has changed this meanwhile.'} What you typed is still here: compare, and send it again.`;
 }
 
 function tokenOf({ headers, url }: FastifyRequest): string | null {

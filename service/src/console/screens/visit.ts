@@ -113,7 +113,7 @@ ${this.hidden(version)}${content}
 
   /** What every form sends besides its fields: for one that is written out. */
   hidden(version?: string): Html {
-    return html`<input type="hidden" name="${hiddenFields.token}" value="${this.#formToken}"><input type="hidden" name="${hiddenFields.id}" value="${randomBytes(16).toString('base64url')}">${version !== undefined && html`<input type="hidden" name="${hiddenFields.version}" value="${version}">`}`;
+    return html`${identityOf(this.#formToken)}${version !== undefined && html`<input type="hidden" name="${hiddenFields.version}" value="${version}">`}`;
   }
 
   /** Of the forms that the page has shown so far, in their order. */
@@ -126,6 +126,10 @@ ${this.hidden(version)}${content}
     return this.#formToken;
   }
 }
+
+/** Whose form it is, and which. */
+export const identityOf = (formToken: string): Html =>
+  html`<input type="hidden" name="${hiddenFields.token}" value="${formToken}"><input type="hidden" name="${hiddenFields.id}" value="${randomBytes(16).toString('base64url')}">`;
 
 /** Whether this is the token of the forms of the session. */
 export function isFormToken(given: string | null, { formToken }: Pick<Visitor, 'formToken'>): boolean {
