@@ -7,9 +7,11 @@ import {
   findListedApplication,
   selectApplicationMoments,
   selectApplicationsOfAddress,
+  selectApplicationsOfName,
   selectListedApplications,
 } from '../../src/store/applications/staff-queries.ts';
 import { selectUntold, selectWaitingApplications } from '../../src/store/applications/today-queries.ts';
+import { namesReadMax } from '../../src/store/orders/staff-orders.ts';
 import {
   countListedOrders,
   findListedOrder,
@@ -17,6 +19,7 @@ import {
   selectOldPromises,
   selectOrderMoments,
   selectOrdersOfAddress,
+  selectOrdersOfName,
   selectUnapprovedOrders,
 } from '../../src/store/orders/staff-queries.ts';
 import { selectEndingHolds } from '../../src/store/pets/today-queries.ts';
@@ -84,6 +87,7 @@ if (!application || !order) throw new Error('nothing was added');
 const { id, petId } = application;
 
 const day = { days: 1 };
+const names = { limit: 50, readMax: namesReadMax };
 const queries: Readonly<Record<string, (db: Db, of: bigint | 'all') => Promise<unknown>>> = {
   'open applications': (db, of) => selectListedApplications(db, of, { statuses: ['submitted', 'reviewing'], cursor: 5n, limit: 51 }),
   'ended applications': (db, of) =>
@@ -91,6 +95,7 @@ const queries: Readonly<Record<string, (db: Db, of: bigint | 'all') => Promise<u
   'applications for an animal': (db, of) =>
     selectListedApplications(db, of, { statuses: ['submitted', 'reviewing'], petId, cursor: undefined, limit: 4, hasAnswers: true }),
   'applications of an address': (db, of) => selectApplicationsOfAddress(db, of, 'ada100', 50),
+  'open applications of a name': (db, of) => selectApplicationsOfName(db, of, ['ad', 'nobody'], names),
   'counts of applications': (db, of) => countListedApplications(db, of, undefined, 101),
   'counts of the applications for an animal': (db, of) => countListedApplications(db, of, petId, 101),
   'an application': (db, of) => findListedApplication(db, of, id),
@@ -100,6 +105,7 @@ const queries: Readonly<Record<string, (db: Db, of: bigint | 'all') => Promise<u
   'orders of an animal': (db, of) =>
     selectListedOrders(db, of, { statuses: ['completed'], petId, cursor: undefined, limit: 51, isNewestFirst: true }),
   'orders of an address': (db, of) => selectOrdersOfAddress(db, of, 'ada100@example.org', 50),
+  'open orders of a name': (db, of) => selectOrdersOfName(db, of, ['ad', 'nobody'], names),
   'counts of orders': (db, of) => countListedOrders(db, of, ['placed', 'approved', 'completed'], 101),
   'an order': (db, of) => findListedOrder(db, of, order.id),
   'the history of an order': (db) => selectOrderMoments(db, order, 50),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { linkOfAdopter } from '../../src/console/adoptions/mail-preview.ts';
+import { eraseAll } from '../../src/store/applications/applicant-queries.ts';
 import { applicationMailReader } from '../../src/store/applications/application-mail.ts';
 import type { Question } from '../../src/store/questions/question-schemas.ts';
 import { setQuestions } from '../../src/store/questions/questions.ts';
@@ -162,7 +163,7 @@ test('staff of a shelter find nothing of another one, and people of the store al
   }
   for (const path of pages.filter((one) => !one.includes(':'))) {
     expect((await stranger.get(path)).text).not.toContain('Secret');
-    for (const q of [String(application.id), application.adopter?.email ?? ''])
+    for (const q of [String(application.id), application.adopter?.email ?? '', 'secret'])
       expect((await stranger.get(`${path}?q=${q}`)).text).not.toContain('Secret');
   }
   expect((await store.get('/applications')).text).toContain('Secret Ada');
@@ -335,9 +336,12 @@ test('an application is entered at the desk with the questions of the shelter, a
   const adopter = { ...hidden, name: 'Grace', email: 'grace@example.org', phone: '' };
   const empty = await browser.post('/applications/new', adopter);
   expect(empty.status).toBe(422);
-  expect(wordsOf(empty.text)).toContain('2 questions need another look.');
+  expect(wordsOf(empty.text)).toContain('2 fields need another look.');
   expect(empty.text).toContain('id="answer_garden-error"');
   expect(empty.text).toContain('value="Grace"');
+  const nameless = await browser.post('/applications/new', { ...adopter, name: '' });
+  for (const field of ['name', 'answer_garden', 'answer_home'])
+    expect(nameless.text).toMatch(new RegExp(`<li><a href="#${field}">.* id="${field}"`, 's'));
   const unasked = await browser.post('/applications/new', { ...adopter, answer_garden: 'false', answer_fence: '1 m', answer_home: 'Flat' });
   expect(unasked.status).toBe(422);
   expect(wordsOf(unasked.text)).toContain('Leave it empty, or change the other answer.');
@@ -409,4 +413,23 @@ test('lists go on where the page before ended, and find by number and address', 
   expect((await browser.get(`/applications?q=${found}`)).text).toContain(`href="/applications/${found}" data-row`);
   expect(wordsOf((await browser.get('/applications?q=nobody@example.org')).text)).toContain('Nothing found');
   expect((await browser.get('/applications')).text).toContain('To decide <span class="number">53</span>');
+});
+
+test('the search finds open applications and orders by the name of the adopter, as people spell it, and no erased one', async () => {
+  const { browser, staff } = await arrive();
+  const pet = await staff.addPet();
+  const { id } = await staff.apply(pet.id, { name: 'Zoë Müller-Öztürk' });
+  const { orderId } = await staff.decide((await staff.apply((await staff.addPet()).id, { name: 'Zoë Weiß' })).id, 'accept');
+  const rows = async (path: string) =>
+    [...(await browser.get(path)).text.matchAll(/href="\/(?:applications|orders)\/(\d+)" data-row/g)].map(([, one]) => one);
+  for (const q of ['zoe mull', 'öztürk', 'Ozturk Zoë'])
+    expect(await rows(`/applications?q=${encodeURIComponent(q)}`)).toEqual([String(id)]);
+  expect(await rows('/orders?q=weiss')).toEqual([String(orderId)]);
+  for (const q of ['zoe nobody', '%25', '_', '...']) expect(await rows(`/applications?q=${q}`)).toEqual([]);
+  expect(wordsOf((await browser.get('/applications?q=zoe+nobody')).text)).toContain(
+    'Names are looked for in the newest 1,000 open applications',
+  );
+  await staff.decide(id, 'withdraw');
+  await site.store.dependencies.db.transaction((tx) => eraseAll(tx, [id]));
+  expect(await rows('/applications?q=muller')).toEqual([]);
 });

@@ -169,7 +169,7 @@ describe('one animal', () => {
     const rejected = await manager.post(`${path}/sold`, old);
     expect([rejected.status, wordsOf(rejected.text)]).toEqual([
       412,
-      expect.stringContaining('Meanwhile, a program with a key set Ordered to pending.'),
+      expect.stringContaining('Meanwhile, a program with a key set Ordered to pending ('),
     ]);
     const { _version: _, ...again } = old;
     const second = await manager.post(`${path}/sold`, again);
@@ -187,7 +187,7 @@ describe('one animal', () => {
     await staff.submit(path, `${path}/save`, { name: 'Cookie', categoryId: '1' });
     const second = await manager.post(`${path}/save`, { ...old, name: 'Brownie', categoryId: '1' });
     expect(second.status).toBe(412);
-    expect(wordsOf(second.text)).toContain('Meanwhile, Ada changed the name or the category of Cookie.');
+    expect(wordsOf(second.text)).toContain('Meanwhile, Ada changed the name or the category of Cookie (');
     expect(second.text).toContain('value="Brownie"');
     const third = await manager.post(`${path}/save`, { ...hiddenOf(second.text, `${path}/save`), name: 'Brownie', categoryId: '1' });
     expect(third.location).toBe(`/animals/${id}`);
@@ -296,6 +296,23 @@ describe('the profile', () => {
     expect(rejected.text).toContain('value="Labrador"');
   });
 
+  test('with several fields wrong says all of them at once, with a link to each', async () => {
+    const path = `/animals/${await add()}/profile`;
+    const wrong = {
+      colors: 'a, b, c, d',
+      birthDate: '2999-01-01',
+      arrivedOn: '1800-01-01',
+      fee: 'much',
+      weight: '-1',
+      attributes: 'no colon',
+    };
+    const { status, text } = await staff.submit(path, `${path}/save`, { ...everything, externalId: '', ...wrong });
+    expect(status).toBe(422);
+    expect(wordsOf(text)).toContain('6 fields need another look.');
+    for (const field of Object.keys(wrong)) expect(text).toMatch(new RegExp(`<li><a href="#${field}">.* id="${field}-error"`, 's'));
+    expect(text).toContain('value="Labrador"');
+  });
+
   test('of two people who write it at once, the second keeps what was typed and reads what the first has stored', async () => {
     const id = await add();
     const path = `/animals/${id}/profile`;
@@ -340,6 +357,54 @@ describe('a hold', () => {
     expect(await wordsAt(staff, ended.location ?? '')).toContain('The hold of Biscuit has ended: it is available.');
   });
 
+  test('that somebody else has set meanwhile stays, and the second reads who has set it and keeps what was typed', async () => {
+    const id = await add();
+    const path = `/animals/${id}/hold`;
+    const old = hiddenOf((await manager.open(path)).text, `${path}/save`);
+    await staff.submit(path, `${path}/save`, { reason: 'medical', until: '2999-12-03', note: 'Stitches.' });
+    const typed = { reason: 'behaviour', until: '', note: 'Bites.' };
+    const second = await manager.post(`${path}/save`, { ...old, ...typed });
+    expect(second.status).toBe(412);
+    expect(wordsOf(second.text)).toMatch(
+      /Meanwhile, Ada held Biscuit until 3 Dec 2999, medical \( \d+ \w+ \d{4}, \d\d:\d\d \)\. The note: “Stitches.”. What you typed is still here/,
+    );
+    expect(second.text).toContain('value="behaviour" checked');
+    expect(second.text).toContain('\nBites.</textarea>');
+    expect((await manager.post(`${path}/save`, { ...hiddenOf(second.text, `${path}/save`), ...typed })).status).toBe(303);
+    const token = hiddenOf((await staff.open(path)).text, `${path}/end`);
+    const ending = await staff.post(`${path}/end`, { ...hiddenOf(second.text, `${path}/end`), ...token, _version: old['_version'] ?? '' });
+    expect([ending.status, wordsOf(ending.text)]).toEqual([412, expect.stringMatching(/held Biscuit, behaviour.*Bites/)]);
+  });
+
+  test('that has ended is put back as it was by the button on the next page', async () => {
+    const id = await add();
+    const path = `/animals/${id}/hold`;
+    const held = () => site.store.read('select status, hold_reason, hold_until, hold_note, hold_releases from pets where id = $1', id);
+    await staff.submit(path, `${path}/save`, { reason: 'stray', until: '2999-12-03', note: 'Found\n“by the river”.' });
+    const before = await held();
+    const end = async () => staff.open((await staff.submit(path, `${path}/end`)).location ?? '');
+    const undo = hiddenOf((await end()).text, `${path}/again`);
+    expect(await wordsAt(staff, (await staff.post(`${path}/again`, undo)).location ?? '')).toContain(
+      'Biscuit is on hold again, as it was.',
+    );
+    expect(await held()).toEqual(before);
+    const late = hiddenOf((await end()).text, `${path}/again`);
+    await manager.submit(path, `${path}/save`, { reason: 'medical' });
+    const rejected = await staff.post(`${path}/again`, late);
+    expect([rejected.status, wordsOf(rejected.text)]).toEqual([422, expect.stringContaining('has put a hold on Biscuit meanwhile')]);
+    expect((await staff.open(`/animals/${id}`)).text).not.toContain(`${path}/again`);
+  });
+
+  test('with a note that no cookie has room for ends without the button', async () => {
+    const id = await add();
+    const path = `/animals/${id}/hold`;
+    await staff.submit(path, `${path}/save`, { reason: 'stray', note: '犬'.repeat(1_000) });
+    const ended = await staff.submit(path, `${path}/end`);
+    const { text } = await staff.open(ended.location ?? '');
+    expect(wordsOf(text)).toContain('The hold of Biscuit has ended');
+    expect(text).not.toContain(`${path}/again`);
+  });
+
   test('that ends on a day that is over or does not exist is rejected beside the field', async () => {
     const id = await add();
     const path = `/animals/${id}/hold`;
@@ -350,6 +415,8 @@ describe('a hold', () => {
       const rejected = await staff.submit(path, `${path}/save`, { reason: 'stray', until });
       expect([rejected.status, wordsOf(rejected.text)]).toEqual([422, expect.stringContaining(message)]);
     }
+    const both = await staff.submit(path, `${path}/save`, { until: '2020-01-01' });
+    expect(wordsOf(both.text)).toContain('2 fields need another look. Why : Fill this in. Until : Choose today or a later day.');
     expect(await statusOf(id)).toEqual({ status: 'available', removed: false });
   });
 
@@ -385,6 +452,20 @@ describe('leaving', () => {
     expect(await statusOf(id)).toEqual({ status: 'pending', removed: false });
   });
 
+  test('an outcome that somebody else has noted meanwhile stays, and the second reads who has noted what', async () => {
+    const id = await add('Twice');
+    const path = `/animals/${id}/leaving`;
+    const old = hiddenOf((await manager.open(path)).text, `${path}/note`);
+    await staff.submit(path, `${path}/note`, { type: 'transferred' });
+    const second = await manager.post(`${path}/note`, { ...old, type: 'died' });
+    expect(second.status).toBe(409);
+    expect(wordsOf(second.text)).toMatch(
+      /Nothing was changed. Meanwhile, Ada noted that Twice was transferred \( .*You have chosen: Died .*bring Twice back/,
+    );
+    const foreign = await other.post(`${path}/note`, { ...hiddenOf((await other.open('/me')).text, '/me/sign-out'), type: 'died' });
+    expect(foreign.status).toBe(404);
+  });
+
   test('an outcome that is too old is shown, and not undone', async () => {
     const id = await add('Old');
     await staff.submit(`/animals/${id}/leaving`, `/animals/${id}/leaving/note`, { type: 'other' });
@@ -407,7 +488,7 @@ describe('leaving', () => {
     const hidden = hiddenOf((await manager.open(`/animals/${id}/leaving`)).text, `/animals/${id}/leaving/remove`);
     await staff.submit(`/animals/${id}`, `/animals/${id}/pending`);
     const rejected = await manager.post(`/animals/${id}/leaving/remove`, hidden);
-    expect([rejected.status, wordsOf(rejected.text)]).toEqual([412, expect.stringContaining('Meanwhile, Ada set Kept to pending.')]);
+    expect([rejected.status, wordsOf(rejected.text)]).toEqual([412, expect.stringContaining('Meanwhile, Ada set Kept to pending (')]);
     expect(await statusOf(id)).toEqual({ status: 'pending', removed: false });
   });
 });

@@ -53,8 +53,21 @@ test('what is wrong is said beside the field, and what was typed is kept', async
   expect(text).toContain('value="A &#60;b&#62;name&#60;/b&#62;"');
   expect(text).toContain('id="email-error">Fill this in.');
   expect(text).toContain('id="shelter-error"');
-  // A long form opens at the first of them.
-  expect(text.match(/<input [^>]*\bautofocus\b/g)).toEqual([expect.stringContaining('name="email"')]);
+  // The page opens at the list of them, which leads to each.
+  expect(text.match(/<[^>]*\bautofocus\b[^>]*>/g)).toEqual([expect.stringContaining('<div class="banner bad"')]);
+  for (const field of ['email', 'shelter']) expect(text).toMatch(new RegExp(`<li><a href="#${field}">.*<input [^>]*id="${field}"`, 's'));
+  const one = await admin.submit('/people/invite', '/people/invite', { ...values, shelter: 'Nowhere', email: 'one@example.org' });
+  expect(wordsOf(one.text)).toContain('One field needs another look.');
+  expect(one.text.match(/<[^>]*\bautofocus\b[^>]*>/g)).toEqual([expect.stringContaining('name="shelter"')]);
+});
+
+test('what only the store can check is said together with what the form can', async () => {
+  const admin = await site.arrive({ role: 'admin' });
+  const values = { email: '', name: '', role: 'staff', reach: 'shelter', shelter: 'Nowhere' };
+  const { status, text } = await admin.submit('/people/invite', '/people/invite', values);
+  expect(status).toBe(422);
+  expect(text).toContain('id="email-error">Fill this in.');
+  expect(text).toContain('id="shelter-error">No shelter has “Nowhere” in its name');
 });
 
 test('what is sent when the session has ended is shown again by a reload after signing in', async () => {

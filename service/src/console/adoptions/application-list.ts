@@ -8,6 +8,7 @@ import {
   type ListedApplication,
   listForStaff,
   listOfAdopter,
+  listOfName,
 } from '../../store/applications/staff-applications.ts';
 import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
 import { emptyState } from '../frame/empty-state.ts';
@@ -18,7 +19,7 @@ import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
 import { adopterName, applicationLabel, name, placeOf } from './adoption-words.ts';
-import { searchBox, type Tab, tabLinks } from './list-parts.ts';
+import { foundByName, kindOf, nothingFound, searchBox, type Tab, tabLinks } from './list-parts.ts';
 
 const pageSize = 50;
 const manages = scopesThat('manageOrders');
@@ -48,10 +49,11 @@ export function addApplicationList(screens: Screens, { db }: AdoptionParts): voi
         title,
         main: html`<div class="head"><h1>${pet ? html`Applications for ${name(pet.name)}` : title}</h1>
 <a class="button" href="/applications/new${newest}" data-key="n">${icon('plus')}New application</a></div>
-${searchBox('/applications', 'Number or e-mail address of the adopter', search)}
+${searchBox('/applications', 'Name or e-mail address of the adopter, or number', search)}
 ${search === '' && tabLinks('/applications', query, tabs, tab, counts, countMax)}
 ${petId !== undefined && search === '' && html`<p class="acts"><a class="button quiet" href="/applications/pets/${petId}">Compare side by side</a><a class="button quiet" href="/applications">Those for all animals</a></p>`}
 ${found.rows.length === 0 ? nothing(search, tab) : list(visit, found.rows)}
+${found.rows.length > 0 && foundByName(search, 'applications', pageSize)}
 ${pageLinks('/applications', query, found.next)}`,
       };
     },
@@ -65,8 +67,10 @@ ${pageLinks('/applications', query, found.next)}`,
   }
 
   async function find(visit: Visit, search: string): Promise<readonly ListedApplication[]> {
-    if (search.includes('@')) return listOfAdopter(db, visit.caller, search, pageSize);
-    const id = parseInt64(search.replace(/^#/, ''));
+    const kind = kindOf(search);
+    if (kind === 'address') return listOfAdopter(db, visit.caller, search, pageSize);
+    if (kind === 'name') return listOfName(db, visit.caller, search, pageSize);
+    const id = parseInt64(search.replace(/^#\s*/, ''));
     const found = id === undefined ? undefined : await findForStaff(db, visit.caller, id);
     return found ? [found] : [];
   }
@@ -100,12 +104,7 @@ function nextAct({ id, status, orderId, petId, pet }: ListedApplication): Html |
 }
 
 function nothing(search: string, { key }: Tab<ConfirmedStatus>): Html {
-  if (search !== '')
-    return emptyState(
-      'search',
-      'Nothing found',
-      `There is no application with the number or address “${search}” here. An address is compared as a whole, and names are not searched: if you know only the name, look under the animal.`,
-    );
+  if (search !== '') return nothingFound(search, 'applications');
   if (key === 'waiting') return emptyState('check', 'Nobody waits for a decision', 'New applications appear here, the oldest first.');
   return emptyState(
     'heart',

@@ -13,7 +13,7 @@ import { categoryName, stateLabel } from '../animals/animal-words.ts';
 import type { Choice, Fields } from '../forms/fields.ts';
 import { icon } from '../frame/icons.ts';
 import { withQuery } from '../frame/page-links.ts';
-import { FormError, notFound } from '../screens/page-error.ts';
+import { FormError, faultsOf, notFound } from '../screens/page-error.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { type AdoptionParts, getShelterOf, readSituation } from './adoption-parts.ts';
@@ -91,6 +91,11 @@ ${questions.map((question) => fieldFor(given, question, questions))}`,
     page,
     needs: applicationWriteScopes,
     fields,
+    check: async (visit, { petId }, sent) => {
+      if (petId === undefined) return new Map();
+      const questions = await getQuestions(db, await getShelterOf(parts, visit, BigInt(petId)));
+      return faultsOf(() => readAnswers(questions, sent));
+    },
     act: async ({ visit, tx, values, sent }) => {
       const { petId: given, name: adopterName, email, phone } = values;
       const petId = BigInt(given);
@@ -155,7 +160,6 @@ function readAnswers(questions: readonly Question[], sent: URLSearchParams): Rec
     if (lengthMax !== undefined && [...(given[0] ?? '').replaceAll('\r\n', '\n')].length > lengthMax)
       faults.set(fieldOf(question), `At most ${lengthMax.toLocaleString('en')} characters.`);
   }
-  if (faults.size > 0)
-    throw new FormError(faults.size === 1 ? 'One question needs another look.' : `${faults.size} questions need another look.`, faults);
+  if (faults.size > 0) throw new FormError('The answers need another look.', faults);
   return answers;
 }

@@ -1,4 +1,6 @@
 import { type Html, html } from '../../platform/html.ts';
+import { namesReadMax } from '../../store/orders/staff-orders.ts';
+import { emptyState } from '../frame/empty-state.ts';
 import { icon } from '../frame/icons.ts';
 import { withQuery } from '../frame/page-links.ts';
 import { bounded } from './adoption-words.ts';
@@ -27,7 +29,26 @@ export function tabLinks<Status extends string>(
   return html`<nav aria-label="States"><ul class="tabs">${tabs.map(link)}</ul></nav>`;
 }
 
+type SearchKind = 'address' | 'number' | 'name';
+export const kindOf = (search: string): SearchKind => (search.includes('@') ? 'address' : /^#?\s*\d+$/.test(search) ? 'number' : 'name');
+
 export const searchBox = (path: string, label: string, search: string): Html =>
   html`<form class="search" role="search" action="${path}"><label class="hidden" for="q">${label}</label>
-<input id="q" name="q" type="search" value="${search}" placeholder="Number or e-mail" maxlength="254" autocomplete="off" data-key="/"><button class="button quiet">${icon('search')}<span>Find</span></button>
+<input id="q" name="q" type="search" value="${search}" placeholder="Name, number or e-mail" maxlength="254" autocomplete="off" data-key="/"><button class="button quiet">${icon('search')}<span>Find</span></button>
 ${search !== '' && html`<a href="${path}">Show all</a>`}</form>`;
+
+/** Beneath what was found by a name: where it was looked for. */
+export const foundByName = (search: string, what: 'applications' | 'orders', max: number): Html | false =>
+  kindOf(search) === 'name' && html`<p class="soft small">At most ${max}, the newest first. ${amongOpen(what)}</p>`;
+
+export const nothingFound = (search: string, what: 'applications' | 'orders'): Html =>
+  emptyState(
+    'search',
+    'Nothing found',
+    kindOf(search) === 'name'
+      ? `Nobody called “${search}” is in the open ${what} here. ${amongOpen(what)}`
+      : `There are no ${what} with the number or address “${search}” here. Write the whole address, or the adopter's name or a part of it.`,
+  );
+
+const amongOpen = (what: string): string =>
+  `Names are looked for in the newest ${namesReadMax.toLocaleString('en')} open ${what} of each state. For those that have ended, search for the whole e-mail address.`;

@@ -3,7 +3,7 @@ import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
-import { countForStaff, findForStaff, type ListedOrder, listForStaff, listOfAdopter } from '../../store/orders/staff-orders.ts';
+import { countForStaff, findForStaff, type ListedOrder, listForStaff, listOfAdopter, listOfName } from '../../store/orders/staff-orders.ts';
 import { emptyState } from '../frame/empty-state.ts';
 import { pageLinks } from '../frame/page-links.ts';
 import { table } from '../frame/table.ts';
@@ -11,7 +11,7 @@ import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
 import { adopterName, name, orderLabel, placeOf } from './adoption-words.ts';
-import { searchBox, type Tab, tabLinks } from './list-parts.ts';
+import { foundByName, kindOf, nothingFound, searchBox, type Tab, tabLinks } from './list-parts.ts';
 
 const pageSize = 50;
 /** One more than is shown of a count. */
@@ -40,9 +40,10 @@ export function addOrderList(screens: Screens, { db }: AdoptionParts): void {
       return {
         title,
         main: html`<h1>${pet ? html`Orders of ${name(pet.name)}` : title}</h1>
-${searchBox('/orders', 'Number or e-mail address of the adopter', search)}
+${searchBox('/orders', 'Name or e-mail address of the adopter, or number', search)}
 ${hasTabs && tabLinks('/orders', query, tabs, tab, await countForStaff(db, visit.caller, orderStatuses, countMax), countMax)}
 ${found.rows.length === 0 ? nothing(search) : list(visit, found.rows)}
+${found.rows.length > 0 && foundByName(search, 'orders', pageSize)}
 ${pageLinks('/orders', query, found.next)}`,
       };
     },
@@ -58,8 +59,10 @@ ${pageLinks('/orders', query, found.next)}`,
   }
 
   async function find(visit: Visit, search: string): Promise<readonly ListedOrder[]> {
-    if (search.includes('@')) return listOfAdopter(db, visit.caller, search, pageSize);
-    const id = parseInt64(search.replace(/^#/, ''));
+    const kind = kindOf(search);
+    if (kind === 'address') return listOfAdopter(db, visit.caller, search, pageSize);
+    if (kind === 'name') return listOfName(db, visit.caller, search, pageSize);
+    const id = parseInt64(search.replace(/^#\s*/, ''));
     const found = id === undefined ? undefined : await findForStaff(db, visit.caller, id);
     return found ? [found] : [];
   }
@@ -94,8 +97,4 @@ function list(visit: Visit, rows: readonly ListedOrder[]): Html {
 const nothing = (search: string): Html =>
   search === ''
     ? emptyState('check', 'None here', 'An order appears when a partner reserves an animal, or when you accept an application.')
-    : emptyState(
-        'search',
-        'Nothing found',
-        `There is no order with the number or address “${search}” here. An address is compared as a whole, and names are not searched: if you know only the name, look under the animal.`,
-      );
+    : nothingFound(search, 'orders');

@@ -11,7 +11,6 @@ const inWords: Partial<Record<ErrorCode, (name: string) => string>> = {
   pet_on_hold: (name) => `${name} is on hold. End the hold first: then ${name} is available, unless an order reserves it.`,
   pet_not_available: (name) => `${name} is adopted. Only an animal that is available or pending can be held.`,
   pet_is_sold: (name) => `${name} is adopted, so there is nothing else to note. ${ifBack(name)}`,
-  outcome_recorded: (name) => `Somebody has noted already how ${name} has left.`,
   outcome_final: (name) => `It is too late: ${name} has left more than 30 days ago. If it is back, add it again.`,
   category_not_found: () => 'There is no such category. Choose another one.',
 };

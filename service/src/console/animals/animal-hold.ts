@@ -1,20 +1,24 @@
+import { hash } from 'node:crypto';
 import { Type } from 'typebox';
-import { endsHold, holdReasons } from '../../domain/holds.ts';
-import type { Db } from '../../platform/db/handles.ts';
+import { endsHold, holdChanges, holdReasons } from '../../domain/holds.ts';
+import { requireEtag } from '../../partners/admission/operation.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
-import { html } from '../../platform/html.ts';
+import { type Html, html } from '../../platform/html.ts';
 import { StringEnum } from '../../platform/http/schemas.ts';
+import type { StaffAnimal } from '../../store/listings/staff-list.ts';
 import { findOrderedPets } from '../../store/orders/orders.ts';
 import { type Hold, NewHoldSchema } from '../../store/pets/hold-schemas.ts';
 import { endHold, getHold, holdPet } from '../../store/pets/holds.ts';
-import { FormError } from '../screens/page-error.ts';
+import { lockPetRows } from '../../store/pets/pets.ts';
+import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { inWordsOf } from './animal-errors.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { holdWords } from './animal-words.ts';
 import { dayIn, dayText, endOfDay } from './days.ts';
-import { getAnimal, headOf, pathOf, toChange } from './one-animal.ts';
+import { getAnimal, headOf, lastAct, pathOf, toChange } from './one-animal.ts';
 
 const day = Type.Optional(Type.Union([Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', 'x-must-be': 'a date' }), Type.Null()]));
 const holding = Type.Object({
@@ -22,6 +26,10 @@ const holding = Type.Object({
   until: day,
   note: Type.Optional(Type.Union([NewHoldSchema.properties.note, Type.Null()])),
 });
+
+/** A hold as it was, to the second: it was read from the store. */
+const { reason, until, note } = NewHoldSchema.properties;
+const restored = Type.Object({ reason, until, note });
 
 /** Keeps an animal back for a while. */
 export function addAnimalHold(screens: Screens, { db, clock }: AnimalParts): void {
@@ -47,12 +55,12 @@ export function addAnimalHold(screens: Screens, { db, clock }: AnimalParts): voi
 <p>While <bdi>${name}</bdi> is on hold, it is pending: adopters still see it and can apply for it, and nobody can order it.</p>
 <section class="card">${visit.form(
           hold,
-          { submit: current ? 'Save the hold' : 'Hold', values },
+          { submit: current ? 'Save the hold' : 'Hold', values, version: versionOf(current) },
           (fields) => html`${fields.choices('reason', 'Why', reasons)}
 ${fields.text('until', 'Until', { type: 'date', hint: 'The last day of the hold: it ends by itself then. Left empty, it lasts until somebody ends it.' })}
 ${fields.area('note', 'Note', { hint: 'Only staff read it.', rows: 3 })}`,
         )}</section>
-${current && html`<section class="card"><h2>End the hold</h2><p>Then <bdi>${name}</bdi> is available, unless an order reserves it or it was pending before.</p>${visit.form(end, { submit: 'End the hold', tone: 'quiet' })}</section>`}`,
+${current && html`<section class="card"><h2>End the hold</h2><p>Then <bdi>${name}</bdi> is available, unless an order reserves it or it was pending before.</p>${visit.form(end, { submit: 'End the hold', tone: 'quiet', version: versionOf(current) })}</section>`}`,
       };
     },
   });
@@ -62,11 +70,17 @@ ${current && html`<section class="card"><h2>End the hold</h2><p>Then <bdi>${name
     page,
     needs: toChange,
     fields: holding,
-    act: async ({ visit, joined, values: { reason, until, note } }) => {
-      const animal = await getAnimal(joined, visit);
-      const current = animal.hold && (await findHold(joined, animal.id, visit));
-      const time = until ? timeOf(until, current, visit) : undefined;
-      if (time && time.getTime() <= clock.now()) throw new FormError('Choose today or a later day.', 'until');
+    check: async (visit, { until }) => {
+      const animal = await getAnimal(db, visit);
+      const current = animal.hold && (await findHold(db, animal.id, visit));
+      return faultsOf(() => endOf(until, current, visit));
+    },
+    explainConflict: (visit) => explainHold(db, visit),
+    act: async ({ visit, tx, joined, values: { reason, until, note }, version }) => {
+      const animal = await getAnimal(tx, visit);
+      const current = await lockHold(tx, animal, visit);
+      requireEtag(version, versionOf(current), animal.name);
+      const time = endOf(until, current, visit);
       const given = { reason, ...(time && { until: time.toISOString() }), ...(note && { note }) };
       const options = { findOrderedPets, nowMs: clock.now() };
       await inWordsOf(animal.name, () => holdPet(joined, animal.id, given, visit.caller, options));
@@ -77,19 +91,75 @@ ${current && html`<section class="card"><h2>End the hold</h2><p>Then <bdi>${name
     },
   });
 
+  function endOf(until: string | null | undefined, current: Hold | undefined | null, visit: Visit): Date | undefined {
+    const time = until ? timeOf(until, current ?? undefined, visit) : undefined;
+    if (time && time.getTime() <= clock.now()) throw new FormError('Choose today or a later day.', 'until');
+    return time;
+  }
+
   const end = screens.form({
     path: '/animals/:petId/hold/end',
     page,
     needs: toChange,
     fields: Type.Object({}),
-    act: async ({ visit, joined }) => {
-      const animal = await getAnimal(joined, visit);
+    explainConflict: (visit) => explainHold(db, visit),
+    act: async ({ visit, tx, joined, version }) => {
+      const animal = await getAnimal(tx, visit);
+      const ended = await lockHold(tx, animal, visit);
+      // What somebody else has ended meanwhile has ended.
+      if (ended) requireEtag(version, versionOf(ended), animal.name);
       await endHold(joined, animal.id, visit.caller, findOrderedPets);
-      const { status } = await getAnimal(joined, visit);
-      return { to: pathOf(animal), done: `The hold of ${animal.name} has ended: it is ${status}.` };
+      const { status } = await getAnimal(tx, visit);
+      return {
+        to: pathOf(animal),
+        done: `The hold of ${animal.name} has ended: it is ${status}.`,
+        ...(ended && { undo: { path: `${pathOf(animal)}/hold/again`, values: sentOf(ended) } }),
+      };
+    },
+  });
+
+  screens.form({
+    path: '/animals/:petId/hold/again',
+    page,
+    needs: toChange,
+    fields: restored,
+    explainConflict: (visit) => explainHold(db, visit),
+    act: async ({ visit, tx, joined, values: { reason, until, note } }) => {
+      const animal = await getAnimal(tx, visit);
+      if (await lockHold(tx, animal, visit))
+        throw new FormError(`Somebody has put a hold on ${animal.name} meanwhile. It is left as it is.`);
+      if (until !== undefined && Date.parse(until) <= clock.now())
+        throw new FormError('That hold would have ended by now. Choose another day, if it has to last.');
+      const given = { reason, ...(until !== undefined && { until }), ...(note !== undefined && { note }) };
+      const options = { findOrderedPets, nowMs: clock.now() };
+      await inWordsOf(animal.name, () => holdPet(joined, animal.id, given, visit.caller, options));
+      return { to: pathOf(animal), done: `${animal.name} is on hold again, as it was.` };
     },
   });
 }
+
+/** Locks the animal, so that nobody changes its hold meanwhile. */
+async function lockHold(tx: Transaction, { id }: StaffAnimal, visit: Visit): Promise<Hold | undefined> {
+  await lockPetRows(tx, [id]);
+  return findHold(tx, id, visit);
+}
+
+/** Of two people who hold one animal, the second reads what the first has stored. */
+async function explainHold(db: Db, visit: Visit): Promise<Html> {
+  const animal = await getAnimal(db, visit);
+  const deed = await lastAct(db, visit, animal, [holdChanges.begin.kind, holdChanges.end.kind]);
+  const current = await findHold(db, animal.id, visit);
+  return html`${deed ?? 'Somebody else has changed the hold meanwhile.'}${current?.note != null && html` The note: “${current.note}”.`}`;
+}
+
+const versionOf = (hold: Hold | undefined | null): string =>
+  hash('sha256', JSON.stringify(hold ? [hold.reason, hold.until, hold.note] : []), 'base64url').slice(0, 16);
+
+const sentOf = ({ reason, until, note }: Hold): Record<string, string> => ({
+  reason,
+  ...(until && { until: until.toISOString() }),
+  ...(note !== null && { note }),
+});
 
 /** With its note. Undefined: it has just ended. */
 async function findHold(db: Db, petId: bigint, { caller }: Visit): Promise<Hold | undefined> {

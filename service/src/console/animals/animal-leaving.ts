@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
-import { mayHaveOutcome, outcomeTypes, outcomeUndoing } from '../../domain/outcomes.ts';
+import { mayHaveOutcome, outcomeKind, outcomeTypes, outcomeUndoing } from '../../domain/outcomes.ts';
 import { requireEtag } from '../../partners/admission/operation.ts';
 import { violates } from '../../platform/db/pool.ts';
 import { html } from '../../platform/html.ts';
 import { StringEnum } from '../../platform/http/schemas.ts';
 import { settleApplications } from '../../store/applications/settling.ts';
+import { findForStaff } from '../../store/listings/staff-list.ts';
 import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../store/orders/orders.ts';
 import { recordOutcome } from '../../store/outcomes/outcomes.ts';
 import { petEtag } from '../../store/pets/pet-json.ts';
@@ -12,12 +13,14 @@ import { removePet } from '../../store/pets/pets.ts';
 import { isExternalIdTaken } from '../../store/profiles/profiles.ts';
 import { movePetWithin } from '../../store/shelters/moves.ts';
 import { getShelter } from '../../store/shelters/shelters.ts';
+import { icon } from '../frame/icons.ts';
 import { FormError } from '../screens/page-error.ts';
-import type { PageRoute, Screens } from '../screens/screens.ts';
+import type { Page, PageRoute, Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
 import { ifBack, inWordsOf } from './animal-errors.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { outcomeWords } from './animal-words.ts';
-import { explainChange, getAnimal, headOf, pathOf, toChange } from './one-animal.ts';
+import { explainChange, findDeparture, getAnimal, headOf, lastAct, pathOf, toChange } from './one-animal.ts';
 
 const nothing = Type.Object({});
 const destination = Type.Object({ shelterId: Type.Integer({ minimum: 1, 'x-must-be': 'the number of a shelter' }) });
@@ -28,7 +31,8 @@ export function addAnimalLeaving(screens: Screens, { db }: AnimalParts): void {
     path: '/animals/:petId/leaving',
     needs: toChange,
     show: async (visit) => {
-      const animal = await getAnimal(db, visit);
+      const animal = await findForStaff(db, visit.caller, visit.id('petId'));
+      if (!animal) return departed(visit);
       const orderId = (await findOpenOrdersOfPets(db, [animal.id])).get(animal.id);
       const { name } = animal;
       const version = petEtag(animal);
@@ -71,12 +75,31 @@ ${visit.form(remove, { submit: html`Remove ${name}`, tone: 'danger', version })}
     fields: Type.Object({ type: StringEnum(outcomeTypes) }),
     explainConflict: (visit) => explainChange(db, visit),
     act: async ({ visit, tx, values: { type }, version }) => {
-      const animal = await getAnimal(tx, visit);
-      const expect = (pet: typeof animal | Parameters<typeof petEtag>[0]) => requireEtag(version, petEtag(pet), animal.name);
-      await inWordsOf(animal.name, () => recordOutcome(tx, animal.id, type, visit.caller, expect));
-      return { to: pathOf(animal), done: `It is noted that ${animal.name} ${outcomeWords[type].did}.` };
+      const id = visit.id('petId');
+      // One that has left already is not found: the operation says so.
+      const name = (await findForStaff(tx, visit.caller, id))?.name ?? '';
+      await inWordsOf(name, () => recordOutcome(tx, id, type, visit.caller, (pet) => requireEtag(version, petEtag(pet), pet.name)));
+      return { to: pathOf({ id }), done: `It is noted that ${name} ${outcomeWords[type].did}.` };
     },
+    explain: async ({ code }, visit) =>
+      code === 'outcome_recorded'
+        ? html`Nothing was changed. ${await lastAct(db, visit, (await findDeparture(db, visit)).pet, [outcomeKind])}`
+        : undefined,
   });
+
+  /** Of two people who note how an animal has left, the second finds what the first has noted, and what they have chosen. */
+  async function departed(visit: Visit): Promise<Page> {
+    const { pet, outcome } = await findDeparture(db, visit);
+    const chosen = outcomeTypes.find((type) => type === visit.rejected?.values.get('type'));
+    return {
+      title: `${pet.name} leaves`,
+      main: html`<a class="crumb" href="${pathOf(pet)}">${icon('back')}<bdi>${pet.name}</bdi></a>
+<h1>Leaving</h1>
+<section class="card"><p><bdi>${pet.name}</bdi> ${outcomeWords[outcome.type].did}. It was noted on ${visit.times.at(outcome.recordedAt)}.</p>
+${chosen && html`<p>You have chosen: <strong>${outcomeWords[chosen].name}</strong>.</p>`}
+<p>To note something else, <a href="${pathOf(pet)}">bring <bdi>${pet.name}</bdi> back</a> first.</p></section>`,
+    };
+  }
 
   const remove = screens.form({
     path: '/animals/:petId/leaving/remove',

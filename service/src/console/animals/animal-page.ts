@@ -5,14 +5,13 @@ import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
 import type { StoredProfile } from '../../domain/profile-fields.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { requireEtag } from '../../partners/admission/operation.ts';
-import { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { countOpenApplications } from '../../store/applications/applications.ts';
 import { settleApplications } from '../../store/applications/settling.ts';
 import { listActsOfPet } from '../../store/history/history-list.ts';
 import { findForStaff, type StaffAnimal } from '../../store/listings/staff-list.ts';
 import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../store/orders/orders.ts';
-import { getDeparture, undoOutcomeWithin } from '../../store/outcomes/outcomes.ts';
+import { undoOutcomeWithin } from '../../store/outcomes/outcomes.ts';
 import { petEtag } from '../../store/pets/pet-json.ts';
 import { changePet } from '../../store/pets/pets.ts';
 import { listPhotos, type PhotoRow } from '../../store/photos/photos.ts';
@@ -42,7 +41,7 @@ import { dayIn, dayText } from './days.ts';
 import { feeText } from './fees.ts';
 import { leftPath } from './left-list.ts';
 import { gapsOf } from './listing-gaps.ts';
-import { explainChange, getAnimal, noAnimal, pathOf, toChange, toDescribe } from './one-animal.ts';
+import { explainChange, findDeparture, getAnimal, pathOf, toChange, toDescribe } from './one-animal.ts';
 import { timeline } from './timeline.ts';
 
 const actsShown = 8;
@@ -148,7 +147,7 @@ ${possible.includes('sold') && html`<p class="soft small">Marked as adopted, it 
   }
 
   async function showDeparted(visit: Visit): Promise<Page> {
-    const { pet, outcome } = await findDeparture(visit);
+    const { pet, outcome } = await findDeparture(db, visit);
     const { name, id } = pet;
     const { did } = outcomeWords[outcome.type];
     const { undoableUntil } = outcome;
@@ -166,16 +165,6 @@ ${visit.form(undo, { submit: html`Bring ${name} back` })}`
     };
   }
 
-  /** Who may not know of it finds nothing, as if it had never been there. */
-  async function findDeparture(visit: Visit) {
-    try {
-      return await getDeparture(db, visit.id('petId'), visit.caller);
-    } catch (error) {
-      if (error instanceof AppError && error.status < 500) throw noAnimal();
-      throw error;
-    }
-  }
-
   const undo = screens.form({
     path: '/animals/:petId/undo',
     page,
@@ -183,7 +172,7 @@ ${visit.form(undo, { submit: html`Bring ${name} back` })}`
     fields: nothing,
     act: async ({ visit, tx }) => {
       const id = visit.id('petId');
-      const { pet } = await findDeparture(visit);
+      const { pet } = await findDeparture(db, visit);
       const bringBack = () => inWordsOf(pet.name, () => undoOutcomeWithin(tx, id, visit.caller));
       await bringBack().catch((error: unknown) => {
         if (!isExternalIdTaken(error)) throw error;

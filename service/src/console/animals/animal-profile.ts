@@ -1,17 +1,19 @@
+import type { ProfileChanges, StoredProfile } from '../../domain/profile-fields.ts';
 import { requireEtag } from '../../partners/admission/operation.ts';
 import { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { dayOf } from '../../store/profiles/profile-checks.ts';
+import type { MergedProfile } from '../../store/profiles/profile-changes.ts';
+import { dayOf, requireValid } from '../../store/profiles/profile-checks.ts';
 import { profileEtag } from '../../store/profiles/profile-json.ts';
 import { getProfile, isExternalIdTaken, writeProfileWithin } from '../../store/profiles/profiles.ts';
 import type { Fields, Initial } from '../forms/fields.ts';
-import { FormError } from '../screens/page-error.ts';
+import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { choicesOf, choiceWords, triWords } from './animal-words.ts';
 import { getAnimal, headOf, pathOf, toDescribe } from './one-animal.ts';
-import { changesOf, profileForm, shownOf } from './profile-rows.ts';
+import { changesOf, eachChange, profileForm, shownOf } from './profile-rows.ts';
 
 /** What adopters choose an animal by. */
 export function addAnimalProfile(screens: Screens, { db, clock }: AnimalParts): void {
@@ -38,6 +40,12 @@ ${differences(visit, values)}
     needs: toDescribe,
     fields: profileForm,
     explainConflict: async (visit) => `Somebody else has changed the profile of ${(await getAnimal(db, visit)).name} since you opened it.`,
+    check: async (visit, values) => {
+      const animal = await getAnimal(db, visit);
+      const current = await getProfile(db, animal.id);
+      const checks = eachChange(values, current).map((read) => () => requireStorable(animal.id, current, read(), clock.now()));
+      return faultsOf(...checks);
+    },
     act: async ({ visit, tx, values, version }) => {
       const animal = await getAnimal(tx, visit);
       const current = await getProfile(tx, animal.id);
@@ -57,6 +65,20 @@ ${differences(visit, values)}
       return { to: pathOf(animal), done: `The profile of ${animal.name} is saved.` };
     },
   });
+}
+
+/** What the store checks, of one field: with the others as they are stored. Pairs are merged with those that are there, so the store does that. */
+function requireStorable(
+  petId: bigint,
+  current: StoredProfile,
+  { attributes: _, ...changes }: Partial<ProfileChanges>,
+  nowMs: number,
+): void {
+  try {
+    requireValid(petId, { ...current, ...changes } as MergedProfile, nowMs);
+  } catch (error) {
+    throw error instanceof AppError && error.code === 'invalid_body' ? asFormError(error) : error;
+  }
 }
 
 /** What the store checks beyond the schema, it says with the name of its field, and to programs: what they sent, and ids. */

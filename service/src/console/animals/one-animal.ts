@@ -1,8 +1,10 @@
 import { scopesThat } from '../../domain/scopes.ts';
 import type { Db } from '../../platform/db/handles.ts';
+import { AppError } from '../../platform/errors.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
 import { listActsOfPet } from '../../store/history/history-list.ts';
 import { findForStaff, type StaffAnimal } from '../../store/listings/staff-list.ts';
+import { getDeparture } from '../../store/outcomes/outcomes.ts';
 import { icon } from '../frame/icons.ts';
 import { notFound } from '../screens/page-error.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -20,7 +22,17 @@ export async function getAnimal(db: Db, visit: Visit): Promise<StaffAnimal> {
   return animal;
 }
 
-export const noAnimal = () => notFound('There is no such animal here. It may have left, or be in another shelter.');
+/** An animal that has left. Who may not know of it finds nothing, as if it had never been there. */
+export async function findDeparture(db: Db, visit: Visit): ReturnType<typeof getDeparture> {
+  try {
+    return await getDeparture(db, visit.id('petId'), visit.caller);
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) throw noAnimal();
+    throw error;
+  }
+}
+
+const noAnimal = () => notFound('There is no such animal here. It may have left, or be in another shelter.');
 
 export const pathOf = ({ id }: Pick<StaffAnimal, 'id'>): string => `/animals/${id}`;
 
@@ -32,8 +44,21 @@ export const headOf = (
 <h1>${title}</h1>`;
 
 /** The last thing that was done with the animal, for who has tried to change it at the same time. */
-export async function explainChange(db: Db, visit: Visit): Promise<string> {
+export async function explainChange(db: Db, visit: Visit): Promise<Html | string> {
   const animal = await getAnimal(db, visit);
-  const [last] = await listActsOfPet(db, animal.id, { limit: 1 });
-  return last ? `Meanwhile, ${actText(last, animal.name, visit)}.` : 'Somebody else has changed this animal meanwhile.';
+  return (await lastAct(db, visit, animal)) ?? 'Somebody else has changed this animal meanwhile.';
+}
+
+const lookedThroughMax = 50;
+
+/** Who did what and when, of these kinds or of all, as a sentence. For an animal that the person has found. */
+export async function lastAct(
+  db: Db,
+  visit: Visit,
+  { id, name }: Pick<StaffAnimal, 'id' | 'name'>,
+  kinds?: readonly string[],
+): Promise<Html | undefined> {
+  const acts = await listActsOfPet(db, id, { limit: kinds ? lookedThroughMax : 1 });
+  const last = kinds ? acts.find(({ kind }) => kind !== null && kinds.includes(kind)) : acts[0];
+  return last && html`Meanwhile, ${actText(last, name, visit)} (${visit.times.at(last.at)}).`;
 }

@@ -48,7 +48,7 @@ const listed = <Of extends 'colors' | 'tags'>(name: Of, lengthMax: number) => ({
     const different = partsOfText(sent[name]);
     const schema = Type.Object({ [name]: schemas[name] });
     const result = readForm(schema, new URLSearchParams(different.map((text): [string, string] => [name, text])));
-    if ('errors' in result) throw new FormError(result.errors.get(name) ?? 'Check how it is written.', name);
+    if (result.errors.size > 0) throw new FormError(result.errors.get(name) ?? 'Check how it is written.', name);
     return result.values[name] as Exclude<ProfileChanges[Of], undefined>;
   },
 });
@@ -154,3 +154,7 @@ export const shownOf = (profile: StoredProfile): Readonly<Record<string, Initial
 /** Everything that the form says of the animal. */
 export const changesOf = (sent: Json, current: StoredProfile): ProfileChanges =>
   Object.fromEntries(entries.map(([name, { read }]) => [name, read(sent, current[name])])) as ProfileChanges;
+
+/** Reads each field by itself, so that what is wrong with one hides nothing of another. */
+export const eachChange = (sent: Json, current: StoredProfile): ReadonlyArray<() => Partial<ProfileChanges>> =>
+  entries.map(([name, { read }]) => () => ({ [name]: read(sent, current[name]) }));

@@ -8,6 +8,13 @@ export interface Shown {
   readonly errors: ReadonlyMap<string, string>;
 }
 
+/** A field that shows what is wrong with it. */
+export interface WrongField {
+  readonly id: string;
+  readonly label: string;
+  readonly error: string;
+}
+
 /** A value as a field shows it. */
 export type Initial = string | number | bigint | boolean | null | undefined | ReadonlyArray<string | number | bigint>;
 
@@ -35,6 +42,8 @@ export class Fields {
   readonly #initial: Readonly<Record<string, Initial>>;
   readonly #shown: Shown | undefined;
   readonly #prefix: string;
+  /** Those that were made so far. */
+  readonly wrong: WrongField[] = [];
 
   constructor(schema: TObject, initial: Readonly<Record<string, Initial>>, shown: Shown | undefined, prefix: string) {
     this.#schema = schema;
@@ -53,7 +62,7 @@ export class Fields {
       name,
       label,
       about,
-      html`<input type="${type}" ${this.#attributes(name, about)} value="${this.#valueOf(name)}" autocomplete="${autocomplete}"${mode}${lengthMax !== undefined && html` maxlength="${lengthMax}"`}${isFirst && !this.#isFirstWrong(name) && html` autofocus`}${key !== undefined && html` data-key="${key}"`}>`,
+      html`<input type="${type}" ${this.#attributes(name, about)} value="${this.#valueOf(name)}" autocomplete="${autocomplete}"${mode}${lengthMax !== undefined && html` maxlength="${lengthMax}"`}${isFirst && this.#shown === undefined && html` autofocus`}${key !== undefined && html` data-key="${key}"`}>`,
     );
   }
 
@@ -100,13 +109,15 @@ ${this.#valueOf(name)}</textarea>`,
     const chosen = this.#valuesOf(name);
     const id = `${this.#prefix}${name}`;
     const choice = ({ value, label: text, hint: about }: Choice, i: number) =>
-      html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${chosen.includes(String(value)) && html` checked`}${i === 0 && this.#isFirstWrong(name) && html` autofocus`}><span><span>${text}</span>${about !== undefined && html`<span class="soft small">${about}</span>`}</span></label>`;
+      html`<label class="choice"><input type="${type}"${i === 0 && html` id="${id}"`} name="${name}" value="${value}"${chosen.includes(String(value)) && html` checked`}${i === 0 && this.#isOnlyWrong(name) && html` autofocus`}><span><span>${text}</span>${about !== undefined && html`<span class="soft small">${about}</span>`}</span></label>`;
+    this.#note(id, name, label);
     return html`<fieldset class="field"${this.#describedBy(id, name, hint)}><legend>${label}</legend>${this.#about(id, name, hint)}${choices.map(choice)}</fieldset>`;
   }
 
   #field(name: string, label: string, hint: HtmlValue | undefined, control: Html): Html {
     const { isRequired } = factsOf(this.#schema, name);
     const id = `${this.#prefix}${name}`;
+    this.#note(id, name, label);
     return html`<div class="field"><label for="${id}">${label}${!isRequired && html` <span class="soft">(optional)</span>`}</label>${this.#about(id, name, hint)}${control}</div>`;
   }
 
@@ -118,12 +129,17 @@ ${this.#valueOf(name)}</textarea>`,
   #attributes(name: string, hint: HtmlValue | undefined): Html {
     const id = `${this.#prefix}${name}`;
     const { isRequired } = factsOf(this.#schema, name);
-    return html`id="${id}" name="${name}"${isRequired && html` required`}${this.#shown?.errors.has(name) === true && html` aria-invalid="true"`}${this.#isFirstWrong(name) && html` autofocus`}${this.#describedBy(id, name, hint)}`;
+    return html`id="${id}" name="${name}"${isRequired && html` required`}${this.#shown?.errors.has(name) === true && html` aria-invalid="true"`}${this.#isOnlyWrong(name) && html` autofocus`}${this.#describedBy(id, name, hint)}`;
   }
 
-  /** A long form opens there: its banner only says how many fields are wrong. */
-  #isFirstWrong(name: string): boolean {
-    return this.#shown?.errors.keys().next().value === name;
+  /** A form opens there. With several that are wrong, it opens at the list of them. */
+  #isOnlyWrong(name: string): boolean {
+    return this.#shown?.errors.size === 1 && this.#shown.errors.has(name);
+  }
+
+  #note(id: string, name: string, label: string): void {
+    const error = this.#shown?.errors.get(name);
+    if (error !== undefined) this.wrong.push({ id, label, error });
   }
 
   #describedBy(id: string, name: string, hint: HtmlValue | undefined): Html | false {

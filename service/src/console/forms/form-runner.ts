@@ -16,10 +16,15 @@ export interface ReceivedForm {
   readonly body: URLSearchParams;
 }
 
-type Carry = (
-  tx: CatalogueTransaction,
-  joined: JoinedTransaction,
-) => Promise<{ readonly to: string; readonly done?: string; readonly once?: string }>;
+/** What the next page shows, and nothing stores, so that a repeat of the form does not show it. */
+export interface Unstored {
+  /** A secret, such as a link. */
+  readonly once?: string | undefined;
+  /** A form that takes back what was done: the path, and all that it sends. */
+  readonly undo?: { readonly path: string; readonly values: Readonly<Record<string, string>> } | undefined;
+}
+
+type Carry = (tx: CatalogueTransaction, joined: JoinedTransaction) => Promise<Unstored & { readonly to: string; readonly done?: string }>;
 
 const messageLengthMax = 500;
 
@@ -32,11 +37,7 @@ export class FormRunner {
   }
 
   /** A form that is sent again with the same content leads to where it has led before. With another content it is another form. */
-  run(
-    { personId, formId, path, body }: ReceivedForm,
-    clientId: bigint,
-    carry: Carry,
-  ): Promise<FormResult & { readonly once?: string | undefined }> {
+  run({ personId, formId, path, body }: ReceivedForm, clientId: bigint, carry: Carry): Promise<FormResult & Unstored> {
     const form = { personId, formId, content: contentOf(path, body) };
     return rerunning(this.#catalogue).transaction(async (tx) => {
       if (!(await claimForm(tx, form))) {
@@ -44,10 +45,10 @@ export class FormRunner {
         if (!before) throw new Error('a form that was carried out has no result');
         return before;
       }
-      const { to, done, once } = await carry(tx, joined(tx));
+      const { to, done, once, undo } = await carry(tx, joined(tx));
       const result = { location: to, message: done === undefined ? null : [...done].slice(0, messageLengthMax).join('') };
       await concludeForm(tx, form, result);
-      return { ...result, once };
+      return { ...result, once, undo };
     }, clientId);
   }
 }

@@ -6,8 +6,11 @@ import { createAjv, withInt64Keyword } from '../../platform/http/validation.ts';
 
 type Json = Record<string, unknown>;
 
-/** What a form has sent, read by its schema: values, or what is wrong with them, by field. */
-export type ReadForm = { readonly values: Json } | { readonly errors: ReadonlyMap<string, string> };
+/** What a form has sent, read by its schema: the values of the fields that it accepts, and what is wrong with the others. */
+export interface ReadForm {
+  readonly values: Json;
+  readonly errors: ReadonlyMap<string, string>;
+}
 
 /** What a field takes, as far as a page shows it. */
 export interface FieldFacts {
@@ -36,7 +39,7 @@ export function readForm(schema: TObject, sent: URLSearchParams): ReadForm {
     if (validate(holder)) values[name] = holder[name];
     else errors.set(name, describe(validate.errors?.at(-1), validate.errors?.at(0)));
   }
-  return errors.size > 0 ? { errors } : { values };
+  return { values, errors };
 }
 
 export function factsOf(schema: TObject, name: string): FieldFacts {

@@ -13,6 +13,8 @@ export interface Place {
 export interface Banner {
   readonly tone: 'good' | 'bad' | 'warn' | 'info';
   readonly text: HtmlText;
+  /** The page opens there. */
+  readonly hasFocus?: boolean;
 }
 type HtmlText = Html | string;
 
@@ -67,8 +69,8 @@ export const onwardPage = (assets: Assets, to: string): Html =>
   );
 
 /** Says what has happened. Read aloud at once, since it is about what was just done. */
-export const bannerOf = ({ tone, text }: Banner): Html =>
-  html`<div class="banner ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${icon(tone === 'good' ? 'check' : 'warning')}<div>${text}</div></div>`;
+export const bannerOf = ({ tone, text, hasFocus = false }: Banner): Html =>
+  html`<div class="banner ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}"${hasFocus && html` tabindex="-1" autofocus`}>${icon(tone === 'good' ? 'check' : 'warning')}<div>${text}</div></div>`;
 
 const mark = ({ icon: drawing }: Assets) =>
   html`<a class="mark" href="/"><img src="${drawing}" alt="" width="28" height="28"><span>Homeward</span></a>`;

@@ -22,7 +22,7 @@ import { emptyState } from '../frame/empty-state.ts';
 import { icon } from '../frame/icons.ts';
 import { pageLinks } from '../frame/page-links.ts';
 import { factList, table } from '../frame/table.ts';
-import { FormError, notFound } from '../screens/page-error.ts';
+import { FormError, faultsOf, notFound } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 
@@ -112,6 +112,7 @@ ${placeFields(fields, visit)}`,
     needs: 'people:manage',
     isFresh: true,
     fields: invitation,
+    check: (visit, values) => faultsOf(() => placeGiven(db, values, visit)),
     act: async ({ visit, tx, values }) => {
       const { caller } = visit;
       const { email, name: called, role: given } = values;
@@ -182,6 +183,7 @@ ${visit.form(remove, { submit: isSelf ? 'Remove myself' : html`Remove ${person.n
     needs: 'people:manage',
     isFresh: true,
     fields: changes,
+    check: (visit, values) => faultsOf(() => placeGiven(db, values, visit)),
     act: async ({ visit, tx, values }) => {
       const { name: called, role: given } = values;
       const shelterId = await placeGiven(tx, values, visit);

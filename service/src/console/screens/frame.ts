@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PersonCaller } from '../../partners/people/caller.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Html, html } from '../../platform/html.ts';
+import type { WrongField } from '../forms/fields.ts';
+import type { Unstored } from '../forms/form-runner.ts';
 import type { Assets } from '../frame/assets.ts';
 import { type Banner, type Place, personPage, strangerPage } from '../frame/layout.ts';
 import type { Cookies } from '../sessions/cookies.ts';
@@ -9,7 +11,7 @@ import type { Seals } from '../sessions/seals.ts';
 import type { Visitor, Visitors } from '../sessions/visitors.ts';
 import { mayUse } from './access.ts';
 import type { Page, PageRoute } from './screens.ts';
-import { type Rejected, Visit } from './visit.ts';
+import { identityOf, type Rejected, Visit } from './visit.ts';
 
 interface Parts {
   readonly assets: Assets;
@@ -28,6 +30,12 @@ interface Parts {
 const doneCookie = 'done';
 /** From the form to the page that it leads to. */
 const doneMs = 60_000;
+/** A browser takes a cookie of 4,096 bytes, with its name and attributes. */
+const doneLengthMax = 3_900;
+
+interface Done extends Unstored {
+  readonly done: string;
+}
 
 /** What all routes of the console share. */
 export class Frame {
@@ -46,7 +54,7 @@ export class Frame {
     banner?: Banner,
   ): FastifyReply {
     const { assets } = this.parts;
-    const shown = banner ?? this.#takeDone(request, reply);
+    const shown = banner ?? this.#takeDone(request, reply, visitor);
     const places = this.#placesOf(visitor.caller);
     return send(reply, personPage({ assets, places, path, workplace: visitor.workplace.name, banner: shown }, title, main));
   }
@@ -62,7 +70,11 @@ export class Frame {
     const { visitor } = request;
     if (!visitor) throw new Error('nobody is signed in');
     const visit = new Visit(visitor, { url: pathOf(route.path, request), params: request.params }, this.parts.clock.now(), rejected);
-    return this.sendPage(request, reply, visitor, await route.show(visit), route.path, banner);
+    const page = await route.show(visit);
+    const wrong = visit.wrongFields;
+    // One field has the focus itself, with what is wrong beside it.
+    const shown = banner && wrong.length > 1 ? { ...banner, text: html`${banner.text}${linksTo(wrong)}`, hasFocus: true } : banner;
+    return this.sendPage(request, reply, visitor, page, route.path, shown);
   }
 
   sendToStranger(reply: FastifyReply, { title, main }: Page): FastifyReply {
@@ -70,24 +82,32 @@ export class Frame {
   }
 
   /** Leads to a page, which says what was done. */
-  redirect(reply: FastifyReply, to: string, done?: string | null, once?: string): FastifyReply {
-    if (done) this.done(reply, done, once);
+  redirect(reply: FastifyReply, to: string, done?: string | null, unstored: Unstored = {}): FastifyReply {
+    if (done) this.done(reply, done, unstored);
     return reply.status(303).header('location', to).send();
   }
 
   /** What the next page says. In a cookie, so that nothing is stored, and shown once. */
-  done(reply: FastifyReply, done: string, once?: string): void {
+  done(reply: FastifyReply, done: string, { once, undo }: Unstored = {}): void {
     const { cookies, seals, clock } = this.parts;
-    cookies.write(reply, doneCookie, seals.sealValue('done', { done, once }, clock.now() + doneMs), { seconds: doneMs / 1_000 });
+    const seal = (value: Done) => seals.sealValue('done', value, clock.now() + doneMs);
+    const whole = seal({ done, once, undo });
+    // A browser takes no longer cookie: what can't be taken back at once is done by hand.
+    cookies.write(reply, doneCookie, whole.length <= doneLengthMax ? whole : seal({ done, once }), { seconds: doneMs / 1_000 });
   }
 
-  #takeDone(request: FastifyRequest, reply: FastifyReply): Banner | undefined {
+  #takeDone(request: FastifyRequest, reply: FastifyReply, { formToken }: Visitor): Banner | undefined {
     const { cookies, seals, clock } = this.parts;
     const sealed = cookies.read(request, doneCookie);
     if (sealed === undefined) return undefined;
     cookies.forget(reply, doneCookie);
-    const found = seals.openValue<{ done: string; once?: string }>('done', sealed, clock.now());
-    return found && { tone: 'good', text: html`${found.done}${found.once !== undefined && html`<p class="secret">${found.once}</p>`}` };
+    const found = seals.openValue<Done>('done', sealed, clock.now());
+    if (!found) return undefined;
+    const { done, once, undo } = found;
+    return {
+      tone: 'good',
+      text: html`${done}${once !== undefined && html`<p class="secret">${once}</p>`}${undo && undoForm(undo, formToken)}`,
+    };
   }
 
   #placesOf(caller: PersonCaller): Place[] {
@@ -97,6 +117,14 @@ export class Frame {
       .sort((a, b) => a.order - b.order);
   }
 }
+
+const undoForm = ({ path, values }: NonNullable<Unstored['undo']>, formToken: string): Html =>
+  html`<form method="post" action="${path}" class="inline">${identityOf(formToken)}${Object.entries(values).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )}<button class="button quiet">Undo</button></form>`;
+
+const linksTo = (wrong: readonly WrongField[]): Html =>
+  html`<ul>${wrong.map(({ id, label, error }) => html`<li><a href="#${id}">${label}</a>: ${error}</li>`)}</ul>`;
 
 export const send = (reply: FastifyReply, page: Html): FastifyReply => reply.type('text/html; charset=utf-8').send(page.text);
 

@@ -72,18 +72,16 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
       });
     }
     const read = readForm(route.fields, body);
-    if ('errors' in read) {
-      const count = read.errors.size;
-      return reject(422, { tone: 'bad', text: `${count === 1 ? 'One field needs' : `${count} fields need`} another look.` }, read.errors);
-    }
-    if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors: new Map() });
     const visit = new Visit(visitor, { url: pathOf(route.page.path, request), params: request.params }, clock.now());
+    const errors = new Map([...((await route.check?.(visit, read.values, body)) ?? []), ...read.errors]);
+    if (errors.size > 0) return reject(422, { tone: 'bad', text: anotherLook(errors.size) }, errors);
+    if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors });
     const form = { personId: visitor.person.id, formId: formIdOf(body.get(hiddenFields.id)), path, body };
     const carried = runner.run(form, visitor.caller.clientId, async (tx, joined) => {
       const version = body.get(hiddenFields.version) ?? undefined;
       return route.act({ visit, values: read.values, version, tx, joined, sent: body });
     });
-    const show = ({ location, message, once }: Awaited<typeof carried>) => frame.redirect(reply, location, message, once);
+    const show = ({ location, message, ...unstored }: Awaited<typeof carried>) => frame.redirect(reply, location, message, unstored);
     return carried.then(show, async (thrown: unknown) => {
       if (thrown instanceof FormError) {
         return reject(422, { tone: 'bad', text: thrown.message }, thrown.fields);
@@ -129,6 +127,8 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
   );
 }
 
+const anotherLook = (count: number): string => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`);
+
 /** For who is not signed in, and asks for what only people see who are. */
 async function sendStranger(request: FastifyRequest, reply: FastifyReply, frame: Frame): Promise<FastifyReply> {
   const { admit, assets, consoleUrl, visitors } = frame.parts;
@@ -159,7 +159,7 @@ const statuses: Partial<Record<PeopleError['problem'], number>> = { not_allowed:
 async function explain(error: AppError, { explainConflict, explain: say }: FormRoute, visit: Visit): Promise<Html | string> {
   if (error.code !== 'precondition_failed') return (await say?.(error, visit)) ?? error.message;
   const what = await explainConflict?.(visit);
-  return `${what ?? 'Somebody else has changed this meanwhile.'} What you typed is still here: compare, and send it again.`;
+  return html`${what ?? 'Somebody else has changed this meanwhile.'} What you typed is still here: compare, and send it again.`;
 }
 
 function tokenOf({ headers, url }: FastifyRequest): string | null {

@@ -32,3 +32,17 @@ export class FormError extends Error {
     this.fields = typeof fields === 'string' ? new Map([[fields, message]]) : fields;
   }
 }
+
+/** What is wrong with which fields, of all checks that throw it. */
+export async function faultsOf(...checks: ReadonlyArray<() => unknown>): Promise<ReadonlyMap<string, string>> {
+  const faults = new Map<string, string>();
+  for (const check of checks) {
+    try {
+      await check();
+    } catch (thrown) {
+      if (!(thrown instanceof FormError)) throw thrown;
+      for (const [field, fault] of thrown.fields) faults.set(field, fault);
+    }
+  }
+  return faults;
+}

@@ -3,7 +3,7 @@ import type { Static, TObject } from 'typebox';
 import type { AppError } from '../../platform/errors.ts';
 import type { Html } from '../../platform/html.ts';
 import type { CatalogueTransaction } from '../../store/list-cache/catalogue.ts';
-import type { JoinedTransaction } from '../forms/form-runner.ts';
+import type { JoinedTransaction, Unstored } from '../forms/form-runner.ts';
 import type { IconName } from '../frame/icons.ts';
 import type { Needs } from './access.ts';
 import type { FormOf, Visit } from './visit.ts';
@@ -25,13 +25,11 @@ export interface PageRoute {
 }
 
 /** What a form leads to. */
-export interface Outcome {
+export interface Outcome extends Unstored {
   /** The path of the page that is shown next. */
   readonly to: string;
   /** What that page says: what was done, in the past tense. It is stored for a repeat of the form, so it names no adopter. */
   readonly done?: string;
-  /** A secret, such as a link: that page shows it, and nothing stores it, so that a repeat of the form does not. */
-  readonly once?: string;
 }
 
 export interface Submission<Values> {
@@ -54,9 +52,11 @@ export interface FormRoute<Schema extends TObject = TObject> extends FormOf {
   readonly needs: Needs;
   readonly isFresh?: true;
   readonly fields: Schema;
+  /** What the schema can't say of the values that it accepts, by field: said together with what it does say. The act checks it again. */
+  readonly check?: (visit: Visit, values: Partial<Static<Schema>>, sent: URLSearchParams) => Promise<ReadonlyMap<string, string>>;
   readonly act: (submission: Submission<Static<Schema>>) => Promise<Outcome>;
   /** What somebody else has done meanwhile, if the version is no longer that of the page: in words. */
-  readonly explainConflict?: (visit: Visit) => Promise<string>;
+  readonly explainConflict?: (visit: Visit) => Promise<Html | string>;
   /** What an error of an operation means to the person. Undefined: what the operation says is said. */
   readonly explain?: (error: AppError, visit: Visit) => Promise<Html | string | undefined>;
   /** The path of the form whose page is shown again with what was sent, such as a mail before it goes. Nothing is carried out. */

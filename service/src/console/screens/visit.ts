@@ -6,7 +6,7 @@ import type { Person } from '../../partners/people/people.ts';
 import type { Session } from '../../partners/people/sessions.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
-import { Fields, type Initial, type Shown } from '../forms/fields.ts';
+import { Fields, type Initial, type Shown, type WrongField } from '../forms/fields.ts';
 import { type Times, timesOf } from '../frame/times.ts';
 import type { Visitor } from '../sessions/visitors.ts';
 import type { Workplace } from '../sessions/workplaces.ts';
@@ -62,6 +62,7 @@ export class Visit {
   readonly rejected: Rejected | undefined;
   readonly #formToken: string;
   #forms = 0;
+  #wrong: readonly WrongField[] = [];
 
   constructor(
     { session, person, caller, workplace, formToken }: Visitor,
@@ -101,15 +102,23 @@ export class Visit {
     const rejected = this.rejected?.path === path ? this.rejected : undefined;
     this.#forms += 1;
     const shown = rejected && { values: rejected.values, errors: rejected.errors ?? noErrors };
+    const given = new Fields(fields, values, shown, this.#forms === 1 ? '' : `form${this.#forms}-`);
+    const content = body(given);
+    this.#wrong = [...this.#wrong, ...given.wrong];
     return html`<form method="post" action="${path}" class="${isInline ? 'inline' : isBeside ? 'form beside' : 'form'}" novalidate>
-${this.hidden(version)}${body(new Fields(fields, values, shown, this.#forms === 1 ? '' : `form${this.#forms}-`))}
+${this.hidden(version)}${content}
 <div class="acts"><button class="button ${tone ?? ''}">${submit}</button>${beside}</div>
 </form>`;
   }
 
   /** What every form sends besides its fields: for one that is written out. */
   hidden(version?: string): Html {
-    return html`<input type="hidden" name="${hiddenFields.token}" value="${this.#formToken}"><input type="hidden" name="${hiddenFields.id}" value="${randomBytes(16).toString('base64url')}">${version !== undefined && html`<input type="hidden" name="${hiddenFields.version}" value="${version}">`}`;
+    return html`${identityOf(this.#formToken)}${version !== undefined && html`<input type="hidden" name="${hiddenFields.version}" value="${version}">`}`;
+  }
+
+  /** Of the forms that the page has shown so far, in their order. */
+  get wrongFields(): readonly WrongField[] {
+    return this.#wrong;
   }
 
   /** Of the session, for scripts. */
@@ -117,6 +126,10 @@ ${this.hidden(version)}${body(new Fields(fields, values, shown, this.#forms === 
     return this.#formToken;
   }
 }
+
+/** Whose form it is, and which. */
+export const identityOf = (formToken: string): Html =>
+  html`<input type="hidden" name="${hiddenFields.token}" value="${formToken}"><input type="hidden" name="${hiddenFields.id}" value="${randomBytes(16).toString('base64url')}">`;
 
 /** Whether this is the token of the forms of the session. */
 export function isFormToken(given: string | null, { formToken }: Pick<Visitor, 'formToken'>): boolean {

@@ -1,7 +1,9 @@
 import type { ApplicationStatus, ConfirmedStatus } from '../../domain/application-states.ts';
+import { foldedWords } from '../../domain/folded-words.ts';
 import { type ActingKey, requireStaff } from '../../partners/admission/access.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { normalizeEmail } from '../../platform/email-addresses.ts';
+import { namesReadMax } from '../orders/staff-orders.ts';
 import { toldKinds } from './application-mail.ts';
 import {
   type ApplicationMoment,
@@ -11,6 +13,7 @@ import {
   type StaffPage,
   selectApplicationMoments,
   selectApplicationsOfAddress,
+  selectApplicationsOfName,
   selectListedApplications,
 } from './staff-queries.ts';
 import { selectUntold, selectWaitingApplications, type WaitingApplication } from './today-queries.ts';
@@ -25,6 +28,10 @@ export const listForStaff = (db: Db, staff: ActingKey, page: StaffPage): Promise
 /** The address may be spelt as people spell it. */
 export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedApplication[]> =>
   selectApplicationsOfAddress(db, requireStaff(staff, 'manageOrders'), normalizeEmail(email), limit);
+
+/** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
+export const listOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedApplication[]> =>
+  selectApplicationsOfName(db, requireStaff(staff), foldedWords(name), { limit, readMax: namesReadMax });
 
 /** Of an animal, or of all. At most `max` of each status. */
 export const countForStaff = (

@@ -1,4 +1,10 @@
-import { type ApplicationParty, type ApplicationStatus, type ConfirmedStatus, confirmedStatuses } from '../../domain/application-states.ts';
+import {
+  type ApplicationParty,
+  type ApplicationStatus,
+  type ConfirmedStatus,
+  confirmedStatuses,
+  openApplicationStatuses,
+} from '../../domain/application-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { applicationColumns, columnsWithoutAnswers } from './application-queries.ts';
 import type { Application } from './application-schemas.ts';
@@ -50,6 +56,28 @@ export async function selectApplicationsOfAddress(db: Db, staffOf: StaffOf, addr
   const { rows } = await db.query<ListedApplication>({
     text: `with found as materialized (select id from applications where ${where} adopter_address = $1 and status = any($3::application_status[]) limit 1000)
       select ${named('select id from found order by id desc limit $2', false)} order by listed.id desc`,
+    values,
+  });
+  return rows;
+}
+
+/** Open ones whose adopter's name has all these folded words, newest first. No index knows names: the newest `readMax` of each status are read. */
+export async function selectApplicationsOfName(
+  db: Db,
+  staffOf: StaffOf,
+  words: readonly string[],
+  { limit, readMax }: { readonly limit: number; readonly readMax: number },
+): Promise<ListedApplication[]> {
+  const values: unknown[] = [words, limit, openApplicationStatuses, idMax, readMax];
+  const { where, by } = ofStaff(staffOf, undefined, values);
+  const order = [...by, 'status', 'id'].map((column) => `${column} desc`).join(', ');
+  const { rows } = await db.query<ListedApplication>({
+    text: `with open as materialized (
+        select found.* from unnest($3::application_status[]) as wanted (status), lateral (select id, adopter_name from applications
+          where ${where} (status, id) < (wanted.status, $4) and status >= wanted.status order by ${order} limit $5) as found),
+      named as materialized (select id from open
+        where (select bool_and(strpos(lower(unaccent(adopter_name)), word) > 0) from unnest($1::text[]) as word) order by id desc limit $2)
+      select ${named('select id from named', false)} order by listed.id desc`,
     values,
   });
   return rows;

@@ -1,3 +1,4 @@
+import { foldedWords } from '../../domain/folded-words.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import { type ActingKey, requireStaff } from '../../partners/admission/access.ts';
 import type { Db } from '../../platform/db/handles.ts';
@@ -13,10 +14,14 @@ import {
   selectOldPromises,
   selectOrderMoments,
   selectOrdersOfAddress,
+  selectOrdersOfName,
   selectUnapprovedOrders,
 } from './staff-queries.ts';
 
 export type { ListedOrder, OrderMoment };
+
+/** An adopter's name is compared in so many open orders of each status, and open applications, the newest. */
+export const namesReadMax = 1_000;
 
 /** What staff read to decide: those of a shelter see what is its own. */
 export const listForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promise<ListedOrder[]> =>
@@ -24,6 +29,10 @@ export const listForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promis
 
 export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedOrder[]> =>
   selectOrdersOfAddress(db, requireStaff(staff, 'manageOrders'), email, limit);
+
+/** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
+export const listOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedOrder[]> =>
+  selectOrdersOfName(db, requireStaff(staff), foldedWords(name), { limit, readMax: namesReadMax });
 
 /** At most `max` of each status. */
 export const countForStaff = (

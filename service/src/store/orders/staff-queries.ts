@@ -1,4 +1,4 @@
-import { type OrderStatus, orderActions, placing } from '../../domain/order-states.ts';
+import { type OrderStatus, openOrderStatuses, orderActions, placing } from '../../domain/order-states.ts';
 import type { Visibility } from '../../domain/visibility.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { orderColumns } from './order-queries.ts';
@@ -66,6 +66,27 @@ export async function selectOrdersOfAddress(db: Db, ordersOf: OrdersOf, email: s
   return rows;
 }
 
+/** Open ones whose adopter's name has all these folded words, newest first. No index knows names: the newest `readMax` of each status are read. */
+export async function selectOrdersOfName(
+  db: Db,
+  ordersOf: OrdersOf,
+  words: readonly string[],
+  { limit, readMax }: { readonly limit: number; readonly readMax: number },
+): Promise<ListedOrder[]> {
+  const values: unknown[] = [words, limit, openOrderStatuses, readMax, idMax];
+  const { where, by } = ofShelter(ordersOf, values, true);
+  const { rows } = await db.query<ListedOrder>({
+    text: `with open as materialized (
+        select found.* from unnest($3::order_status[]) as wanted (status), lateral (select id, adopter_name from orders
+          where ${where} (status, id) < (wanted.status, $5) and status >= wanted.status order by ${by} status desc, id desc limit $4) as found),
+      named as materialized (select id from open
+        where (select bool_and(strpos(lower(unaccent(adopter_name)), word) > 0) from unnest($1::text[]) as word) order by id desc limit $2)
+      select ${named('select id from named')} order by listed.id desc`,
+    values,
+  });
+  return rows;
+}
+
 /** How many there are of each status, at most `max` of each. */
 export async function countListedOrders(
   db: Db,
@@ -127,9 +148,9 @@ const named = (ids: string) => `listed.*, (select name from pets where pets.id =
     cross join lateral (select ${orderColumns}, shelter_id as "shelterId" from orders where orders.id = wanted.id offset 0) as listed`;
 
 /** Conditions that go on, and the columns before the status in the index. */
-function ofShelter(ordersOf: OrdersOf, values: unknown[]): { where: string; by: string } {
+function ofShelter(ordersOf: OrdersOf, values: unknown[], isNewestFirst = false): { where: string; by: string } {
   if (ordersOf === 'all') return { where: '', by: '' };
-  return { where: `shelter_id = $${values.push(ordersOf)}::bigint and`, by: 'shelter_id,' };
+  return { where: `shelter_id = $${values.push(ordersOf)}::bigint and`, by: isNewestFirst ? 'shelter_id desc,' : 'shelter_id,' };
 }
 
 /** A step in the life of an order, with the name of who took it. */
