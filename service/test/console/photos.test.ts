@@ -144,6 +144,19 @@ test('a script is told in words why a photo is not accepted', async () => {
   expect(await readPhotos(petId)).toHaveLength(0);
 });
 
+test('a script is told in words also what happens before its photo is looked at', async () => {
+  const { petId } = await arrive();
+  const send = (headers: Record<string, string>) =>
+    site
+      .browser()
+      .send(`/animals/${petId}/photos/file`, { method: 'POST', body: 'x', headers: { 'content-type': 'image/jpeg', ...headers } });
+  const asScript = await send({ accept: 'application/json' });
+  expect([asScript.status, asScript.headers.get('content-type')]).toEqual([401, 'application/json; charset=utf-8']);
+  expect(JSON.parse(asScript.text).message).toContain('Sign in in another tab');
+  const asPage = await send({ accept: 'text/html, application/json;q=0.9' });
+  expect([asPage.status, asPage.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+});
+
 test('a form without a photo, and one with too many, are said so', async () => {
   const { petId, visitor } = await arrive();
   const none = await send(visitor, petId, { name: '', bytes: '', type: 'application/octet-stream' });
