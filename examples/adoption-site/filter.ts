@@ -108,8 +108,10 @@ export function searchOf({ status, categoryId, shelterId, words, age, sex, size,
 
 /** Whether more is asked for than a category and a status, which are all that an open page is told of a new animal. */
 export const isNarrow = (filter: Filter): boolean =>
-  addressOf({ ...filter, cursor: undefined, sort: undefined }) !==
-  addressOf({ status: filter.status, categoryId: filter.categoryId, goodWith: [] });
+  addressOf({ ...filter, cursor: undefined, sort: undefined }) !== addressOf(ofKind(filter));
+
+/** All of the kind and the status. */
+export const ofKind = ({ status, categoryId }: Filter): Filter => ({ status, categoryId, goodWith: [] });
 
 export const readId = (text = ''): number | undefined => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined);
 

@@ -1,13 +1,15 @@
-import type { Category, Facets, PetStatus } from '@homeward/sdk';
+import type { Category, Facets, PetListing, PetStatus } from '@homeward/sdk';
 import { animalCard } from './animal-card.ts';
 import type { ListingPage, Seen } from './catalogue.ts';
-import { addressOf, type Filter, isNarrow } from './filter.ts';
+import { type Chosen, chosenOf } from './chosen-filters.ts';
+import { addressOf, type Filter, isNarrow, ofKind } from './filter.ts';
 import { filterForm, type Place } from './filter-form.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import type { OwnState } from './own-requests.ts';
 import { understoodParts, withoutMeaning } from './understood-words.ts';
-import { ageWords, companionWords, listWords, sexWords, sizeWords } from './words.ts';
+import { areFew, waysOn } from './ways-on.ts';
+import { listWords } from './words.ts';
 
 export interface ListPageParts {
   readonly seen: Seen<ListingPage>;
@@ -15,6 +17,8 @@ export interface ListPageParts {
   readonly categories: readonly Category[];
   readonly places: readonly Place[];
   readonly facets: Facets | undefined;
+  /** Those to look at in addition to the few that are found. */
+  readonly others: readonly PetListing[];
   /** The visitor's own requests, by the ids of animals. */
   readonly own: ReadonlyMap<string, OwnState>;
   readonly publicUrl: string;
@@ -28,19 +32,21 @@ const emptyWords: Readonly<Record<PetStatus, string>> = {
 /** Visible without scrolling on a desktop. */
 const eagerMax = 4;
 
-export function listPage({ seen: { value, asOf }, filter, categories, places, facets, own, publicUrl }: ListPageParts): Html {
+export function listPage({ seen: { value, asOf }, filter, categories, places, facets, others, own, publicUrl }: ListPageParts): Html {
   const { status, categoryId } = filter;
   const category = categories.find(({ id }) => id === categoryId);
   const title = `${category?.name ?? 'Animals'}: ${listWords[status].toLowerCase()}`;
   const firstPage = { ...filter, cursor: undefined };
   const isSearch = isNarrow(filter);
+  const chosen = chosenOf(firstPage, value.items, places);
+  const few = areFew(filter, value);
   const count = countText(filter, value, facets);
   return layout({
     title: isSearch ? `${count} · ${title}` : title,
     description: `${title}. Meet them, and ask to adopt one.`,
     // One address for each kind and status, however it was searched.
-    canonical: new URL(addressOf({ status, categoryId, goodWith: [] }), publicUrl).href,
-    drawn: value.items,
+    canonical: new URL(addressOf(ofKind(filter)), publicUrl).href,
+    drawn: [...value.items, ...others],
     asOf,
     scripts: ['near.js'],
     main: html`
@@ -53,11 +59,12 @@ ${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...firstPage, ca
 <nav class="tabs" aria-label="Status">
 ${(Object.keys(listWords) as PetStatus[]).map((one) => chip(listWords[one], addressOf({ ...firstPage, status: one }), one === status))}
 </nav>
-${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, value, places)}${understoodWords(firstPage, value, categories)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
+${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, chosen)}${understoodWords(firstPage, value, categories)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
 <ul class="cards" id="animals" data-status="${status}" data-category="${String(categoryId ?? '')}"${isSearch && html` data-narrow`}>
 ${value.items.map((listing, index) => animalCard(listing, { categories, usual: status, own, loading: index === 0 ? 'first' : index < eagerMax ? 'eager' : 'lazy' }))}
 </ul>
 ${value.items.length === 0 && html`<p class="empty">${emptyText(filter, category)}</p>`}
+${few && waysOn({ filter: firstPage, chosen, category, categories, places, others })}
 <p class="pager">
 ${filter.cursor !== undefined && html`<a class="button quiet" href="${addressOf(firstPage)}">Back to the first</a>`}
 ${value.cursor !== undefined && html`<a class="button" href="${addressOf({ ...filter, cursor: value.cursor })}" rel="next">More animals</a>`}
@@ -72,38 +79,22 @@ ${value.cursor !== undefined && html`<a class="button" href="${addressOf({ ...fi
 function countText({ cursor }: Filter, { items, cursor: next }: ListingPage, facets: Facets | undefined): string {
   if (cursor === undefined && next === undefined) return items.length === 1 ? '1 animal' : `${items.length || 'No'} animals`;
   const known = facets ? [facets.ages, facets.sexes, facets.sizes].map((counts) => counts.reduce((sum, { count }) => sum + count, 0)) : [];
-  const least = Math.max(items.length, ...known);
-  return `At least ${least.toLocaleString('en')} animals`;
+  const least = Math.max(...known, 0);
+  // There is another page than this one.
+  return least > items.length ? `At least ${least.toLocaleString('en')} animals` : `More than ${items.length} animals`;
 }
 
 function emptyText(filter: Filter, category: Category | undefined): string {
-  if (isNarrow(filter)) return `Nobody here is known to be all of that. Leave out a filter${filter.near ? ', or look further away' : ''}.`;
+  if (isNarrow(filter)) return 'Nobody here is known to be all of that.';
   const among = category ? `among “${category.name}” ` : '';
   return `Nobody ${among}${emptyWords[filter.status]}. Leave this page open: it tells you when someone arrives.`;
 }
 
 /** Each filter that is on, as a link that turns it off. */
-function chosenFilters(filter: Filter, { items }: ListingPage, places: readonly Place[]): Html | false {
-  const { words, age, sex, size, goodWith, near, withinKm, shelterId } = filter;
-  const place = places.find((one) => one.near === near)?.name ?? 'where you are';
-  const chosen: ReadonlyArray<readonly [text: string | false | undefined, without: Filter]> = [
-    [words !== undefined && `“${words}”`, { ...filter, words: undefined }],
-    [near !== undefined && `Within ${withinKm} km of ${place}`, { ...filter, near: undefined, withinKm: undefined, sort: undefined }],
-    [age && ageWords[age], { ...filter, age: undefined }],
-    [sex && sexWords[sex], { ...filter, sex: undefined }],
-    [size && sizeWords[size], { ...filter, size: undefined }],
-    ...goodWith.map(
-      (who) => [`Good with ${companionWords[who].toLowerCase()}`, { ...filter, goodWith: goodWith.filter((one) => one !== who) }] as const,
-    ),
-    [shelterId !== undefined && (items[0]?.shelter.name ?? `Shelter ${shelterId}`), { ...filter, shelterId: undefined }],
-  ];
-  const shown = chosen.filter((one): one is readonly [string, Filter] => Boolean(one[0]));
-  return (
-    shown.length > 0 &&
-    html`<ul class="chosen" aria-label="Filters that are on">${shown.map(([text, without]) => html`<li><a href="${addressOf(without)}">${text} <span aria-hidden="true">×</span><span class="unseen"> – remove this filter</span></a></li>`)}
-<li><a class="plain" href="${addressOf({ status: filter.status, categoryId: filter.categoryId, goodWith: [] })}">Remove all</a></li></ul>`
-  );
-}
+const chosenFilters = (filter: Filter, chosen: readonly Chosen[]): Html | false =>
+  chosen.length > 0 &&
+  html`<ul class="chosen" aria-label="Filters that are on">${chosen.map(({ text, without }) => html`<li><a href="${addressOf(without)}">${text} <span aria-hidden="true">×</span><span class="unseen"> – remove this filter</span></a></li>`)}
+<li><a class="plain" href="${addressOf(ofKind(filter))}">Remove all</a></li></ul>`;
 
 /** So that a visitor sees why these animals are found, and can say that the words mean something else. */
 function understoodWords(filter: Filter, { understoodAs }: ListingPage, categories: readonly Category[]): Html | false {

@@ -4,7 +4,7 @@ import { layout } from './layout.ts';
 import { pictureOf } from './photo.ts';
 import { shelterContact } from './shelter-contact.ts';
 import { timeText } from './time-text.ts';
-import { orderWords } from './words.ts';
+import { cancelledByVisitor, orderWords } from './words.ts';
 
 export interface OrderPageParts {
   readonly order: Order;
@@ -15,15 +15,17 @@ export interface OrderPageParts {
   readonly asOf: string;
   /** The address of the step before cancelling it. */
   readonly cancelAddress: string;
+  /** In this browser, as far as it remembers. */
+  readonly isCancelledByVisitor: boolean;
 }
 
 export const canBeCancelled = ({ status }: Order): boolean => status === 'placed' || status === 'approved';
 
-export function orderPage({ order, listing, timezone, asOf, cancelAddress }: OrderPageParts): Html {
+export function orderPage({ order, listing, timezone, asOf, cancelAddress, isCancelledByVisitor }: OrderPageParts): Html {
   const { status, expiresAt, adopter } = order;
   const animal = listing?.pet;
   const name = animal?.name ?? 'this animal';
-  const { lead, next } = orderWords[status];
+  const { lead, next } = status === 'cancelled' && isCancelledByVisitor ? cancelledByVisitor : orderWords[status];
   return layout({
     title: `Your request for ${name}`,
     drawn: listing ? [listing] : [],

@@ -94,7 +94,14 @@ export async function showOrder(request: IncomingMessage, id: Int64, site: Site)
   const terms = listing && (await site.catalogue.terms(listing.shelter.id).catch(() => undefined));
   return {
     status: 200,
-    page: orderPage({ order, listing, timezone: terms?.timezone ?? undefined, asOf, cancelAddress: `${addressOf(id, site)}/cancel` }),
+    page: orderPage({
+      order,
+      listing,
+      timezone: terms?.timezone ?? undefined,
+      asOf,
+      cancelAddress: `${addressOf(id, site)}/cancel`,
+      isCancelledByVisitor: readOwnRequests(request, site.key).some((one) => one.subject === 'order' && one.id === id && one.isCancelled),
+    }),
     photosFrom: photoOrigins(listing ? [listing] : []),
     headers: { ...forAdopterAlone, ...cookieWith(request, site, { subject: 'order', petId: order.petId, id }) },
   };
@@ -113,12 +120,15 @@ export async function askToCancel(id: Int64, site: Site): Promise<Reply> {
   return { status: 200, page, headers: forAdopterAlone };
 }
 
-export async function cancelOrder(request: IncomingMessage, id: Int64, { store, catalogue, key }: Site): Promise<Reply> {
+export async function cancelOrder(request: IncomingMessage, id: Int64, site: Site): Promise<Reply> {
+  const { store, catalogue } = site;
   const rejected = rejectOtherSites(request);
   if (rejected) return rejected;
+  let remembered: Reply['headers'];
   try {
     const { petId } = await store.orders.cancel(id);
     catalogue.invalidate('animal', petId);
+    remembered = cookieWith(request, site, { subject: 'order', petId, id, isCancelled: true });
   } catch (error) {
     if (!(error instanceof HomewardError)) throw error;
     if (error.code === 'order_not_found') return notFound(goneText);
@@ -126,7 +136,7 @@ export async function cancelOrder(request: IncomingMessage, id: Int64, { store, 
     if (error.code !== 'order_state_conflict') throw error;
   }
   catalogue.invalidate('order', id);
-  return redirectTo(addressOf(id, { key }));
+  return redirectTo(addressOf(id, site), remembered);
 }
 
 /** Undefined if it was deleted. */

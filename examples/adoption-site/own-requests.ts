@@ -15,6 +15,8 @@ interface OwnRequest {
   readonly petId: string;
   readonly id: number;
   readonly reference: string;
+  /** By the visitor, in this browser. The store doesn't say who has cancelled an order. */
+  readonly isCancelled: boolean;
 }
 
 /** What the visitor's request has come to. */
@@ -40,26 +42,33 @@ export function readOwnRequests({ headers }: IncomingMessage, key: string): OwnR
     const [kind, petId = '', reference = ''] = entry.split(':');
     const subject: Subject = kind === 'a' ? 'application' : 'order';
     const id = readReference(subject, reference, key);
-    return id === undefined ? undefined : { subject, petId, id, reference };
+    return id === undefined ? undefined : { subject, petId, id, reference, isCancelled: kind === 'c' };
   });
   return requests.filter((request) => request !== undefined);
 }
 
-/** The header that adds a request to those that the browser has; undefined if it is the first of them already. */
+/** The header that puts a request first among those that the browser has; undefined if that changes nothing. */
 export function cookieWith(
   request: IncomingMessage,
   { key, publicUrl }: { readonly key: string; readonly publicUrl: string },
-  { subject, petId, id }: { readonly subject: Subject; readonly petId: Int64; readonly id: Int64 },
+  { subject, petId, id, ...now }: { readonly subject: Subject; readonly petId: Int64; readonly id: Int64; readonly isCancelled?: true },
 ): { 'set-cookie': string } | undefined {
   const reference = referenceOf(subject, id, key);
   const known = readOwnRequests(request, key);
-  if (known[0]?.reference === reference) return undefined;
+  const before = known.find((one) => one.reference === reference);
+  const isCancelled = now.isCancelled ?? before?.isCancelled ?? false;
+  if (before && before === known[0] && before.isCancelled === isCancelled) return undefined;
   const others = known.filter((one) => one.reference !== reference);
-  const entries = [{ subject, petId: String(petId), reference }, ...others].slice(0, requestsMax);
-  const value = entries.map((one) => `${one.subject === 'order' ? 'o' : 'a'}:${one.petId}:${one.reference}`).join('.');
+  const entries = [{ subject, petId: String(petId), reference, isCancelled }, ...others].slice(0, requestsMax);
+  const value = entries.map((one) => `${letterOf(one)}:${one.petId}:${one.reference}`).join('.');
   const isSecure = publicUrl.startsWith('https:');
   return { 'set-cookie': `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}` };
 }
+
+const letterOf = ({ subject, isCancelled }: Pick<OwnRequest, 'subject' | 'isCancelled'>): string => {
+  if (subject === 'application') return 'a';
+  return isCancelled ? 'c' : 'o';
+};
 
 /** By the ids of the animals. Only of these listings, so that a page costs no requests that it does not show. */
 export async function findOwnStates(

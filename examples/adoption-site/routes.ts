@@ -17,6 +17,7 @@ import { readReference } from './page-reference.ts';
 import { photoOrigins } from './photo.ts';
 import { notAllowed, type Reply, redirectTo, type Site } from './site-replies.ts';
 import { robots, sitemap } from './sitemap.ts';
+import { areFew, findOthers } from './ways-on.ts';
 
 /** What can be done at an address. Undefined: nothing, so it is not found. */
 interface Place {
@@ -70,8 +71,9 @@ async function showList(request: IncomingMessage, query: URLSearchParams, site: 
     const [seen, places, facets] = await Promise.all([catalogue.page(filter), catalogue.places(), catalogue.facets(filter)]);
     const { items } = seen.value;
     const own = await findOwnStates(readOwnRequests(request, key), items, catalogue);
-    const page = listPage({ seen, filter, categories, places, facets, own, publicUrl });
-    return { status: 200, page, photosFrom: photoOrigins(items) };
+    const others = areFew(filter, seen.value) ? await findOthers(filter, seen.value, catalogue) : [];
+    const page = listPage({ seen, filter, categories, places, facets, others, own, publicUrl });
+    return { status: 200, page, photosFrom: photoOrigins([...items, ...others]) };
   } catch (error) {
     const code = error instanceof HomewardError ? error.code : '';
     if (code === 'invalid_cursor') return redirectTo(addressOf({ ...filter, cursor: undefined }));

@@ -31,9 +31,19 @@ export const orderWords: Readonly<Record<Order['status'], OrderWords>> = {
     lead: 'You have adopted.',
     next: 'We hope for many good years together. If you have questions, the shelter will be glad to help.',
   },
-  cancelled: { lead: 'The adoption was called off.', next: 'If you did not expect that, ask the shelter.' },
+  // The store doesn't say who has cancelled it.
+  cancelled: {
+    lead: 'This request was cancelled.',
+    next: 'If that was not you, ask the shelter. You can ask again if the animal still needs a home.',
+  },
   expired: { lead: 'The shelter did not decide in time.', next: 'You can ask again if the animal still needs a home, or ask the shelter.' },
   returned: { lead: 'The animal has come back to the shelter.', next: 'If you have questions, ask the shelter.' },
+};
+
+/** For the browser in which the visitor has cancelled it. */
+export const cancelledByVisitor: OrderWords = {
+  lead: 'You cancelled this request.',
+  next: 'There is nothing more to do. You can ask again if the animal still needs a home.',
 };
 
 export const ageWords = { baby: 'Under 1 year', young: '1–3 years', adult: '3–8 years', senior: '8+ years' };

@@ -5,6 +5,7 @@ import sharp from 'sharp';
 import type { Claim } from '../proof.ts';
 import type { ConsoleCast } from './console-cast.ts';
 import { addAuthenticator, type ChosenFile, finger, type Hands, isFocused, keyboard, openPhone } from './console-hands.ts';
+import { rejectedPhotosClaim } from './console-photos.ts';
 
 /** With a passkey, from the page that asks for it. */
 const phoneSecondsMax = 30;
@@ -25,13 +26,14 @@ export async function dayOnPhone(browser: Browser, cast: ConsoleCast): Promise<C
   await hands.fill('#passkey-name', 'My phone');
   await Promise.all([page.waitForEvent('load'), hands.press('[data-passkey=create] button')]);
   await Promise.all([page.waitForEvent('load'), hands.press('text=Sign out')]);
-  return await dayClaims(page, hands, {
+  const day = await dayClaims(page, hands, {
     how: 'At 390 px, with a finger',
     animal: 'Biscuit',
     colours: ['tan', 'peru'],
     first: '[data-passkey=get] button',
     secondsMax: phoneSecondsMax,
   });
+  return [...day, await rejectedPhotosClaim(page, cast)];
 }
 
 /** At a desk, without a mouse. */

@@ -94,7 +94,17 @@ describe('A method', () => {
     ['DELETE', '/v1/store/orders/1', 'Did you mean POST /v1/store/orders/{orderId}/cancel?'],
     ['DELETE', '/v1/applications/1', 'Did you mean POST /v1/applications/{applicationId}/withdraw?'],
     ['PATCH', '/v1/store/orders/1', 'To change it, send POST /v1/store/orders/{orderId}/approve, …/complete, …/cancel, …/return.'],
+    ['PUT', '/v1/pets/1', 'Did you mean PATCH /v1/pets/{petId}?'],
+    ['PATCH', '/v1/pets/1/hold', 'Did you mean PUT /v1/pets/{petId}/hold?'],
+    ['POST', '/v1/pets/1/hold', 'Did you mean PUT /v1/pets/{petId}/hold?'],
+    ['PUT', '/v1/pets/1/outcome', 'Did you mean POST /v1/pets/{petId}/outcome?'],
+    ['POST', '/v1/categories', 'Did you mean PUT /v1/categories/{categoryId}?'],
+    ['POST', '/v1/listings', 'Did you mean GET /v1/listings?'],
+    ['PATCH', '/v1/store/orders/1/approve', 'Did you mean POST /v1/store/orders/{orderId}/approve?'],
+    ['GET', '/v1/store/orders/1/approve', 'Did you mean GET /v1/store/orders/{orderId}?'],
+    ['GET', '/v1/categories/1', 'Did you mean GET /v1/categories?'],
     ['DELETE', '/v1/usage', ''],
+    ['PROPFIND', '/v1/pets', ''],
   ])('%s of %s has the guess: %s', async (method, path, guess) => {
     expect(await guessOf(method, path)).toBe(guess);
   });

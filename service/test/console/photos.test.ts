@@ -144,6 +144,19 @@ test('a script is told in words why a photo is not accepted', async () => {
   expect(await readPhotos(petId)).toHaveLength(0);
 });
 
+test('a script is told in words also what happens before its photo is looked at', async () => {
+  const { petId } = await arrive();
+  const send = (headers: Record<string, string>) =>
+    site
+      .browser()
+      .send(`/animals/${petId}/photos/file`, { method: 'POST', body: 'x', headers: { 'content-type': 'image/jpeg', ...headers } });
+  const asScript = await send({ accept: 'application/json' });
+  expect([asScript.status, asScript.headers.get('content-type')]).toEqual([401, 'application/json; charset=utf-8']);
+  expect(JSON.parse(asScript.text).message).toContain('Sign in in another tab');
+  const asPage = await send({ accept: 'text/html, application/json;q=0.9' });
+  expect([asPage.status, asPage.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+});
+
 test('a form without a photo, and one with too many, are said so', async () => {
   const { petId, visitor } = await arrive();
   const none = await send(visitor, petId, { name: '', bytes: '', type: 'application/octet-stream' });
@@ -278,16 +291,18 @@ async function begin(visitor: TestBrowser, petId: bigint, contentLength: number)
   return { outgoing, status };
 }
 
-test('a third photo at once waits for its turn; one that is cut off leaves nothing, and gives its turn back', async () => {
+test('a third photo of a person at once waits for its turn, and not one of a colleague; one that is cut off leaves nothing, and gives its turn back', async () => {
   const { petId, visitor } = await arrive();
+  const colleague = await site.arrive({ role: 'volunteer', shelterId });
   const before = await originals();
   const started = await Promise.all([begin(visitor, petId, 1_000_000), begin(visitor, petId, 1_000_000)]);
   await expect.poll(async () => (await originals()).length, { timeout: 5_000 }).toBe(before.length + 2);
   const third = await send(visitor, petId, fileOf(0));
   expect(third.status).toBe(409);
-  expect(wordsOf(third.text)).toContain('Others of your shelter are sending photos at this moment.');
+  expect(wordsOf(third.text)).toContain('Too many photos are being sent at this moment, by you or by others of your shelter.');
+  expect((await send(colleague, await addAnimal(site, { shelterId }), fileOf(1))).status).toBe(303);
   for (const { outgoing } of started) outgoing.destroy();
-  await expect.poll(async () => originals(), { timeout: 5_000 }).toEqual(before);
+  await expect.poll(async () => (await originals()).length, { timeout: 5_000 }).toBe(before.length + 1);
   expect((await send(visitor, petId, fileOf(0))).status).toBe(303);
   expect(await readPhotos(petId)).toHaveLength(1);
 });

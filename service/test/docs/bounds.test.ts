@@ -36,7 +36,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   [
     'Photos, or forms with photos, that are being sent to a process',
-    '{uploadsOfAllMax}; {uploadsMax} per client',
+    '{uploadsOfAllMax}; {uploadsMax} per client by its keys; in the console {uploadsMax} per person, {uploadsOfPeopleMax} of all people of a client; until it is stored or has failed',
     'store/photos/upload-slots.ts',
   ],
   ['Photos of an animal', '{photosMax}', 'store/photos/photo-schemas.ts'],

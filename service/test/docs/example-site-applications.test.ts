@@ -353,7 +353,7 @@ describe('An order', () => {
     for (let press = 0; press < 2; press += 1) expect((await post(`${location}/cancel`, [])).location).toBe(location);
     expect(await statusOfOrder()).toBe('cancelled');
     const { text } = await visit(location);
-    expect([text.includes('The adoption was called off.'), text.includes('/cancel')]).toEqual([true, false]);
+    expect([text.includes('This request was cancelled.'), text.includes('/cancel')]).toEqual([true, false]);
     expect((await visit(`/animals/${petId}`)).text).toContain('Ask to adopt Biscuit');
   });
 });

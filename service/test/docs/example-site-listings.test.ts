@@ -44,7 +44,17 @@ async function addShelter(name: string, address: string, latitude: number, longi
 const moveTo = (petId: number, shelterId: number) =>
   store.call('PUT', `/v1/pets/${petId}/shelter`, { key: manager.key, body: { shelterId } });
 
-const namesIn = (text: string): string[] => [...text.matchAll(/<h2>([^<]+)<\/h2>/g)].map(([, name = '']) => name);
+const namesOf = (part: string): string[] => [...part.matchAll(/<h2>([^<]+)<\/h2>/g)].map(([, name = '']) => name);
+
+/** Of the animals that are found. */
+const namesIn = (text: string): string[] => namesOf(/ id="animals".*?<\/ul>/s.exec(text)?.[0] ?? '');
+
+/** Of those that are shown in addition. */
+const othersIn = (text: string): string[] => namesOf(/ id="others".*?<\/ul>/s.exec(text)?.[0] ?? '');
+
+/** The words of the links to search on, with their addresses. */
+const waysIn = (text: string): string[] =>
+  [...(/<nav class="ways".*?<\/nav>/s.exec(text)?.[0] ?? '').matchAll(/href="([^"]+)">([^<]+)</g)].map(([, to, words]) => `${words} ${to}`);
 
 /** The address that a browser requests when it sends the form of the list with these choices. */
 function addressOfForm(text: string, choices: ReadonlyArray<readonly [string, string]>): string {
@@ -86,6 +96,24 @@ describe('The list', () => {
     expect(text).toContain('<option value="baby">Under 1 year (0)</option>');
     expect(text).toMatch(/<a href="\/\?category=1&#38;good=children">Male /);
     expect(text).toMatch(/<a href="\/\?category=1&#38;sex=male">Good with children /);
+  });
+
+  test('that finds nobody or few has ways on, with others of the kind, and one that finds more has none', async () => {
+    const { text } = await visit('/?category=1&sex=female&near=53.27,-9.05');
+    expect(namesIn(text)).toEqual([]);
+    expect(waysIn(text)).toEqual([
+      'Within 100 km of Galway /?category=1&#38;sex=female&#38;near=53.27%2C-9.05&#38;within=100',
+      'Without: Within 50 km of Galway /?category=1&#38;sex=female',
+      'Without: Female /?category=1&#38;near=53.27%2C-9.05',
+      'All of “Dogs” /?category=1',
+      'All kinds of animals /?sex=female&#38;near=53.27%2C-9.05',
+    ]);
+    expect(othersIn(text)).toEqual(['Unwritten', 'Estella', 'Pippin', 'Merry']);
+    const few = (await visit('/?category=1&q=merry')).text;
+    expect([namesIn(few), othersIn(few)]).toEqual([['Merry'], ['Unwritten', 'Estella', 'Pippin']]);
+    expect(waysIn(few)).toEqual(['All of “Dogs” /?category=1', 'All kinds of animals /?q=merry']);
+    const all = (await visit('/?category=1')).text;
+    expect([namesIn(all).length, waysIn(all), othersIn(all)]).toEqual([4, [], []]);
   });
 
   test('says what it has understood of the words, and offers to search for the words', async () => {
@@ -142,7 +170,7 @@ describe('The list', () => {
     expect(photographed).toMatch(/<img class="blur" src="data:image\/png;base64,[^"]+" alt=""/);
     expect(headers.get('content-security-policy')).toContain(`img-src 'self' data: ${new URL(store.url).origin};`);
     expect([drawn.includes('<h2>Sam</h2>'), drawn.includes('href="#rodent"'), drawn.includes('<img')]).toEqual([true, true, false]);
-    expect((await visit('/?category=6')).headers.get('content-security-policy')).toContain("img-src 'self' data:;");
+    expect((await visit('/favourites')).headers.get('content-security-policy')).toContain("img-src 'self' data:;");
   });
 
   test('loads the first photo at once and those below the first row when they are scrolled to', async () => {

@@ -109,10 +109,25 @@ describe('The page of a request', () => {
     const [order] = (await store.call<Array<{ id: number; status: string }>>('GET', `/v1/store/orders?petId=${id}`, { key: key.key })).json;
     expect(order?.status).toBe('placed');
     expect((await visitor.press(`${location}/cancel`)).location).toBe(location);
-    expect((await visitor.open(location)).text).toContain('The adoption was called off.');
+    expect((await visitor.open(location)).text).toContain('You cancelled this request.');
     // It has ended: pressing again changes nothing.
     expect((await visitor.press(`${location}/cancel`)).status).toBe(303);
+    expect((await visitor.open(location)).text).toContain('You cancelled this request.');
     expect((await visitor.open(`/animals/${id}`)).text).toContain('Ask to adopt Biscuit');
+  });
+
+  test('that the visitor has cancelled says so in their browser, and one that the shelter has cancelled does not', async () => {
+    const [visitor, stranger] = [new Visitor(), new Visitor()];
+    const own = (await visitor.ask(await addAnimal())).location;
+    const theirs = (await visitor.ask(await addAnimal(vienna, 'Merry'))).location;
+    await visitor.press(`${own}/cancel`);
+    await visitor.open(theirs);
+    expect((await visitor.open(own)).text).toContain('You cancelled this request.');
+    expect((await stranger.open(own)).text).toContain('This request was cancelled.');
+    expect((await act(store, manager, Number(/\/(\d+)-/.exec(theirs)?.[1]), 'cancel')).status).toBe(200);
+    // The press is too late: it was the shelter.
+    await visitor.press(`${theirs}/cancel`);
+    expect((await visitor.open(theirs)).text).toContain('This request was cancelled.');
   });
 
   test('without a time zone of the shelter has the deadline in UTC, which a script shows in the time of the visitor', async () => {

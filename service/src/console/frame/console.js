@@ -10,7 +10,7 @@ const texts = {
 async function send(url, token, body) {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-form-token': token ?? '' },
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'x-form-token': token ?? '' },
     body: JSON.stringify(body),
   });
   const received = await response.json().catch(() => ({ message: 'The console did not respond. Try again.' }));

@@ -2,21 +2,31 @@
 const photoBytesMax = 20_000_000;
 const triesMax = 5;
 const looksMax = 40;
+const tooLarge = 'It has more than 20 MB. Save it with fewer pixels, and choose that.';
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Why it was not accepted. A proxy before the console responds without words. */
+function wordsFor({ status, response }) {
+  if (status === 401) return 'You are signed out. Sign in in another tab, and reload this page.';
+  if (response?.message) return response.message;
+  if (status === 0) return 'The connection was lost. Try again where the signal is better.';
+  return status === 413 ? tooLarge : `The console did not accept it (${status}). Try again in a minute.`;
+}
 
 function sendPhoto(url, token, file, onProgress) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open('POST', url);
+    request.setRequestHeader('accept', 'application/json');
     request.setRequestHeader('x-form-token', token);
-    request.setRequestHeader('content-type', file.type || 'application/octet-stream');
+    // Without a known type the bytes say what it is.
+    request.setRequestHeader('content-type', file.type || 'image/jpeg');
     request.responseType = 'json';
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / total));
     request.addEventListener('loadend', () => {
       const isSent = request.status === 200;
-      const words = request.response?.message ?? 'The connection was lost. Try again where the signal is better.';
       const isBusy = request.getResponseHeader('retry-after') !== null;
-      resolve({ isSent, words, isBusy, mayTry: isBusy || [0, 408].includes(request.status) || request.status >= 500 });
+      resolve({ isSent, words: wordsFor(request), isBusy, mayTry: isBusy || [0, 408].includes(request.status) || request.status >= 500 });
     });
     request.send(file);
   });
@@ -89,6 +99,15 @@ if (upload) {
     return { file, item };
   };
 
+  /** Undefined: it can be sent. */
+  const refusalOf = ({ type, size }) => {
+    if (type !== '' && !type.startsWith('image/')) return { words: 'This is no photo. Choose a JPEG, PNG or WebP.' };
+    if (size > photoBytesMax) return { words: tooLarge };
+    const { max } = upload.dataset;
+    if (document.querySelectorAll('[data-photos] > li').length < max) return undefined;
+    return { words: `The animal has ${max} photos, as many as there can be. Remove one first.`, mayTry: true };
+  };
+
   const sendOne = async ({ file, item }) => {
     const [, bar, words, again] = item.children;
     const say = (text, isWrong) => {
@@ -97,13 +116,10 @@ if (upload) {
     };
     bar.hidden = false;
     say('', false);
-    let result = { isSent: false, words: 'It has more than 20 MB. Save it with fewer pixels, and choose that.' };
-    if (file.size <= photoBytesMax) {
-      for (let tries = 0; tries < triesMax; tries += 1) {
-        result = await sendPhoto(upload.dataset.upload, upload.dataset.token, file, (part) => (bar.value = part));
-        if (result.isSent || !result.isBusy) break;
-        await pause(1_000 + Math.random() * 1_000);
-      }
+    let result = refusalOf(file) ?? { isBusy: true };
+    for (let tries = 0; tries < triesMax && result.isBusy; tries += 1) {
+      if (tries > 0) await pause(1_000 + Math.random() * 1_000);
+      result = await sendPhoto(upload.dataset.upload, upload.dataset.token, file, (part) => (bar.value = part));
     }
     bar.hidden = true;
     again.hidden = !result.mayTry;
@@ -128,8 +144,7 @@ if (upload) {
   };
 
   const send = (files) => {
-    const photos = [...files].filter((file) => file.type === '' || file.type.startsWith('image/'));
-    queue.push(...photos.map(show));
+    queue.push(...[...files].map(show));
     void work();
   };
 

@@ -159,7 +159,7 @@ ${
     if (photos >= photosMax)
       return html`<section class="card">${wrong}<p>The animal has ${photosMax} photos, as many as there can be. Remove one to add another.</p></section>`;
     const described = html` aria-describedby="photo-hint${wrong !== false && ' not-accepted'}"`;
-    return html`<section class="card" aria-labelledby="add" data-upload="${path}/file" data-token="${visit.formToken}">
+    return html`<section class="card" aria-labelledby="add" data-upload="${path}/file" data-token="${visit.formToken}" data-max="${photosMax}">
 <h2 id="add">Add photos</h2>
 <form method="post" action="${sendForm.path.replace(':petId', String(petId))}" enctype="multipart/form-data" class="form">
 ${visit.hidden()}

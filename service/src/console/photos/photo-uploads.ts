@@ -111,7 +111,7 @@ export class PhotoUploads {
       await requireAllowance(db, caller, Number(request.headers['content-length'] ?? 1));
       await requireRoom(store);
       await requireHere(db, store);
-      return { store, slot: this.#slots.take(caller.clientId) };
+      return { store, slot: this.#slots.take(caller) };
     } catch (error) {
       lingerOnClose(request);
       throw error;

@@ -5,9 +5,11 @@ import { asAppError, noteError } from '../../platform/http/error-handler.ts';
 import type { Frame } from './frame.ts';
 import { PageError } from './page-error.ts';
 import type { Page } from './screens.ts';
+import { sendScriptError } from './script-errors.ts';
 
-/** Says what went wrong, and what to do, in words. An error of the service is logged here, once. */
+/** Says what went wrong, and what to do, in words: as a page, or as JSON for a script. An error of the service is logged here, once. */
 export function sendErrorPage(frame: Frame, thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (wantsJson(request)) return sendScriptError(thrown, request, reply);
   const error = thrown instanceof PageError ? thrown : inWords(asAppError(thrown), request);
   if (!(thrown instanceof PageError)) reply.headers(asAppError(thrown).headers);
   reply.status(error.status);
@@ -15,6 +17,10 @@ export function sendErrorPage(frame: Frame, thrown: unknown, request: FastifyReq
   const { visitor } = request;
   return visitor ? frame.sendPage(request, reply, visitor, page, request.url) : frame.sendToStranger(reply, page);
 }
+
+/** Scripts of pages ask for it; browsers that open a page don't. */
+const wantsJson = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+  accept.includes('application/json') && !accept.includes('text/html');
 
 function inWords(error: AppError, request: FastifyRequest): PageError {
   noteError(error, request);

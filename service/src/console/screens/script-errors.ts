@@ -10,5 +10,5 @@ export function sendScriptError(thrown: unknown, request: FastifyRequest, reply:
   const error = asAppError(thrown);
   noteError(error, request);
   const message = error.status >= 500 ? 'The console did not manage that. Try again in a moment.' : error.message;
-  return reply.status(error.status).send({ message });
+  return reply.status(error.status).headers(error.headers).send({ message });
 }

@@ -217,18 +217,24 @@ export interface Work {
   readonly detachedPartition: string | null;
   /** Until the last partition of the history ends. */
   readonly historyDaysLeft: number;
+  /** Until the last month of the audit ends; null: it has none. */
+  readonly auditDaysLeft: number | null;
 }
 
 /** `unpublished` counts up to `unpublishedMax`. */
 export const selectWork = (db: Db, unpublishedMax: number) =>
   // Also those at or below the publisher's mark, which nobody publishes.
   rowOf<Work>(db)`with pending as materialized (select at from outbox order by id limit ${unpublishedMax}),
+      -- Not by audit_end(), which fails at a name without a month, such as that of a default partition.
+      audited as (select to_date(right(relname, 6), 'YYYYMM') as month from pg_inherits join pg_class on pg_class.oid = inhrelid
+        where inhparent = to_regclass('audit') and relname ~ '^audit_[0-9]{6}$'),
       partition as (select to_regclass('events_' || to_char(now() at time zone 'utc', 'YYYYMMDD')) as today)
       select (select count(*)::int from webhook_workers where expires_at > now()) as workers,
         (select extract(epoch from now() - min(expires_at))::float8 from orders where status = 'placed' and expires_at <= now()) as "expiryLateSeconds",
         (select extract(epoch from now() - min(at))::float8 from pending) as "feedLateSeconds", (select count(*)::int from pending) as unpublished,
         today is not null as "hasPartition",
         (select extract(days from history_end() - now())::int) as "historyDaysLeft",
+        (select extract(days from (max(month) + interval '1 month') at time zone 'utc' - now())::int from audited) as "auditDaysLeft",
         (select case when relispartition then null else relname end from pg_class where oid = today) as "detachedPartition" from partition`;
 
 export interface TroubledEndpoint {

@@ -10,7 +10,7 @@ const unpublishedMax = 10_000;
 const failingSecondsMin = 600;
 const disabledDaysMax = 7;
 /** The worker creates partitions three months ahead. */
-const historyDaysMin = 30;
+const partitionDaysMin = 30;
 const shownMax = 3;
 
 /** Whether the background work is done, and the partners get it. */
@@ -22,7 +22,7 @@ export async function workChecks(db: Db): Promise<Finding[]> {
   return [...work, ...feed, ...endpoints];
 }
 
-export function judgeWork({ workers, expiryLateSeconds, historyDaysLeft, ...feed }: Work): Judgement[] {
+export function judgeWork({ workers, expiryLateSeconds, historyDaysLeft, auditDaysLeft, ...feed }: Work): Judgement[] {
   if (workers === 0) {
     const found = 'No worker is running: events are not published, webhooks are not sent, and expired orders keep their animals.';
     return [broken(found, "Start 'homeward worker'."), skipped('feed', 'no worker is running.')];
@@ -33,17 +33,29 @@ export function judgeWork({ workers, expiryLateSeconds, historyDaysLeft, ...feed
   const worker =
     late > expiryLateSecondsMax
       ? broken(`${running}, but an order that expired ${duration(late)} ago still reserves its animal.`, lookAtLog)
-      : historyDaysLeft < historyDaysMin
-        ? warning(
-            `${running}, but the history has partitions for ${counted(historyDaysLeft, 'day')} only; after that, nothing can be written.`,
-            `As the owner: select make_history_partitions(). The worker does it every hour: ${lookAtLog}`,
-          )
-        : ok(`${running}.`);
+      : (judgeMonths({ historyDaysLeft, auditDaysLeft }, running, lookAtLog) ?? ok(`${running}.`));
   return [worker, findingOf('feed', judgeFeed(feed, lookAtLog))];
 }
 
+type Months = Pick<Work, 'historyDaysLeft' | 'auditDaysLeft'>;
+
+/** Undefined: those of the coming weeks are there. */
+function judgeMonths({ historyDaysLeft, auditDaysLeft }: Months, running: string, lookAtLog: string): Judgement | undefined {
+  if (historyDaysLeft < partitionDaysMin)
+    return warning(
+      `${running}, but the history has partitions for ${counted(historyDaysLeft, 'day')} only; after that, nothing can be written.`,
+      `As the owner: select make_history_partitions(). The worker does it every hour: ${lookAtLog}`,
+    );
+  if ((auditDaysLeft ?? 0) < partitionDaysMin)
+    return warning(
+      `${running}, but the audit has partitions for ${counted(auditDaysLeft ?? 0, 'day')} only; after that, rights, limits and shelters can't be changed.`,
+      `As the owner: select make_audit_partitions(). The worker does it every hour: ${lookAtLog}`,
+    );
+  return undefined;
+}
+
 function judgeFeed(
-  { feedLateSeconds, unpublished, hasPartition, detachedPartition }: Omit<Work, 'workers' | 'expiryLateSeconds' | 'historyDaysLeft'>,
+  { feedLateSeconds, unpublished, hasPartition, detachedPartition }: Omit<Work, 'workers' | 'expiryLateSeconds' | keyof Months>,
   lookAtLog: string,
 ): Judgement {
   if (detachedPartition) {

@@ -95,16 +95,37 @@ const isId = (segment: string) => /^-?\d{1,19}$|^(\{|%7b)\w{1,20}(\}|%7d)$|^:\w{
 const filled = (known: readonly string[], given: readonly string[]): string =>
   `/${known.map((segment, i) => (segment.startsWith('{') && /^-?\d/.test(given[i] ?? '') ? given[i] : segment)).join('/')}`;
 
-const writes = ['PATCH', 'PUT', 'DELETE'];
+/** What other APIs change a thing with, the likeliest first. */
+const changes: Readonly<Record<string, readonly string[]>> = { PUT: ['PATCH'], PATCH: ['PUT'], POST: ['PUT', 'PATCH'] };
 
-/** The same with the id of one thing, or what is done to it by a path of its own. */
+/** The same at this path, with the id of one thing, or what is done to it by a path of its own. */
 function operationInstead(method: string, path: string, operations: readonly Operation[]): string | undefined {
-  if (method === 'POST') return insteadOfPost(path, operations);
-  if (!writes.includes(method)) return undefined;
+  const takes = (one: string, at: string) => operations.some((operation) => operation.method === one && operation.path === at);
+  const mean = (one: string | undefined, at: string) => (one === undefined ? undefined : `Did you mean ${one} ${at}?`);
+  if (method === 'GET' || method === 'HEAD') {
+    const above = pathsAbove(path).find((one) => takes('GET', one));
+    return above && mean('GET', above);
+  }
+  if (method === 'DELETE') return insteadBelow(method, path, operations);
+  if (!changes[method]) return undefined;
+  if (method === 'POST' && path.endsWith('}')) return insteadOfAdding(path, takes);
+  const same = changes[method].find((one) => takes(one, path));
+  const sent = ['POST', 'GET'].find((one) => takes(one, path));
+  return mean(same, path) ?? insteadBelow(method, path, operations) ?? mean(sent, path);
+}
+
+/** The nearest first. */
+const pathsAbove = (path: string): string[] => {
+  const parts = path.split('/');
+  return parts.map((_, i) => parts.slice(0, -1 - i).join('/'));
+};
+
+function insteadBelow(method: string, path: string, operations: readonly Operation[]): string | undefined {
   const depth = path.split('/').length;
   const below = operations.filter((one) => one.path.startsWith(`${path}/`) && one.segments.length === depth);
   const ofOne = below.filter((one) => one.path.endsWith('}'));
-  const same = ofOne.find((one) => one.method === method) ?? ofOne.find((one) => method === 'PUT' && one.method === 'PATCH');
+  const likely = [method, ...(changes[method] ?? [])];
+  const same = likely.flatMap((one) => ofOne.find((operation) => operation.method === one) ?? [])[0];
   if (same) return `Did you mean ${same.method} ${same.path}?`;
   const acts = below.filter((one) => one.method === 'POST' && !one.path.endsWith('}')).map((one) => one.segments.at(-1) ?? '');
   const removing = acts.find((act) => nameDistance('delete', act, usualParts) < 1);
@@ -118,10 +139,8 @@ function operationInstead(method: string, path: string, operations: readonly Ope
 }
 
 /** To the path of one thing, as other APIs change it, or as one would be added. */
-function insteadOfPost(path: string, operations: readonly Operation[]): string | undefined {
-  if (!path.endsWith('}')) return undefined;
+function insteadOfAdding(path: string, takes: (method: string, path: string) => boolean): string | undefined {
   const above = path.slice(0, path.lastIndexOf('/'));
-  const takes = (method: string, one: string) => operations.some((operation) => operation.method === method && operation.path === one);
   const change = ['PATCH', 'PUT'].find((method) => takes(method, path));
   const advice = [...(change ? [`to change it, send ${change}`] : []), ...(takes('POST', above) ? [`to add one, send POST ${above}`] : [])];
   const text = advice.join('; ');

@@ -115,7 +115,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         requirePhotoHeaders(request.raw);
         await requireAllowance(db, caller, Number(request.headers['content-length'] ?? 1));
         await requireRoom(store);
-        using _slot = slots.take(caller.clientId);
+        using _slot = slots.take(caller);
         await requireHere(db, store);
         const original = await receivePhoto(store, request.raw, stopping.signal);
         const { photo } = await addPhoto({ db, store }, petId, original, caller);

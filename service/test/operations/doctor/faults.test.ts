@@ -95,6 +95,32 @@ const faults: readonly Fault[] = [
     },
   },
   {
+    fault: 'a default partition of the audit',
+    first: 'postgres-schema',
+    severity: 'warning',
+    found: /default partition audit_default of audit/,
+    fix: /alter table audit detach partition audit_default/,
+    induce: async (undo) => {
+      await execute('create table audit_default partition of audit default');
+      undo.defer(() => execute('drop table audit_default'));
+      return undefined;
+    },
+  },
+  {
+    fault: 'months of the audit that are missing',
+    first: 'worker',
+    severity: 'warning',
+    found: /the audit has partitions for \d+ days? only/,
+    fix: /select make_audit_partitions\(\)/,
+    induce: async (undo) => {
+      await execute(`do $$ declare name text; begin
+        for name in select relname from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'audit'::regclass
+          and to_date(right(relname, 6), 'YYYYMM') > now() loop execute format('drop table %I', name); end loop; end $$`);
+      undo.defer(() => execute('select make_audit_partitions()'));
+      return undefined;
+    },
+  },
+  {
     fault: 'long lock',
     first: 'postgres-locks',
     severity: 'broken',

@@ -214,6 +214,7 @@ const atWork: Work = {
   hasPartition: true,
   detachedPartition: null,
   historyDaysLeft: 100,
+  auditDaysLeft: 100,
 };
 test.each<[work: Partial<Work>, judged: string[]]>([
   [{}, ['ok: 2 workers are running.', 'ok: Every event is published.']],
@@ -232,6 +233,10 @@ test.each<[work: Partial<Work>, judged: string[]]>([
       expect.anything(),
     ],
   ],
+  ...[12, null].map((auditDaysLeft): [Partial<Work>, string[]] => [
+    { auditDaysLeft },
+    [expect.stringMatching(/^warning: .*the audit has partitions for (12|0) days only/), expect.anything()],
+  ]),
   [{ feedLateSeconds: 20, unpublished: 3 }, [expect.anything(), 'warning: 3 events not published yet, the oldest 20 s old.']],
   [
     { feedLateSeconds: 300, unpublished: 10_000 },

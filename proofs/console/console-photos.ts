@@ -1,0 +1,46 @@
+// What the page of an animal's photos says of files that are not accepted.
+import type { Page } from 'playwright-core';
+import type { Claim } from '../proof.ts';
+import type { ConsoleCast } from './console-cast.ts';
+import type { ChosenFile } from './console-hands.ts';
+
+const addForm = 'form[action="/animals/add"]';
+const wrong = '[data-sent] .wrong';
+const bytesMax = 20_000_000;
+
+const jpegOf = (name: string, bytes: number): ChosenFile => ({ name, mimeType: 'image/jpeg', buffer: Buffer.alloc(bytes, 'x') });
+
+/** The page is that of somebody who is signed in, and who is not afterwards. */
+export async function rejectedPhotosClaim(page: Page, cast: ConsoleCast): Promise<Claim> {
+  await page.goto(`${cast.url}/animals`);
+  await page.locator(`${addForm} [name=name]`).fill('Merry');
+  await page.locator(`${addForm} [name=categoryId]`).selectOption({ label: 'Dogs' });
+  await page.locator(`${addForm} button`).click();
+  await page.locator(`${addForm} ~ p a[href^="/animals/"]`).click();
+  await page.locator('a.button[href$="/photos"]').click();
+  await page.locator('#photo').waitFor();
+  const faults: string[] = [];
+  let count = 0;
+  const send = async (file: ChosenFile, says: string) => {
+    await page.locator('#photo').setInputFiles(file);
+    await page.locator(wrong).nth(count).waitFor();
+    const words = (await page.locator(wrong).nth(count).textContent()) ?? '';
+    count += 1;
+    if (!words.includes(says)) faults.push(`${file.name}: ${words}`);
+  };
+  await send({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Only words') }, 'This is no photo.');
+  await send(jpegOf('huge.jpg', bytesMax + 1), 'It has more than 20 MB.');
+  await send(jpegOf('broken.jpg', 1_000), 'This is no JPEG, PNG or WebP, or is damaged.');
+  await page.route('**/photos/file', (route) => route.fulfill({ status: 413, contentType: 'text/html', body: '<h1>413</h1>' }), {
+    times: 1,
+  });
+  await send(jpegOf('proxy.jpg', 1_000), 'It has more than 20 MB.');
+  await page.context().clearCookies();
+  await send(jpegOf('late.jpg', 1_000), 'You are signed out.');
+  return {
+    claim: 'Files that are no photo, too large, damaged, too large for a proxy, or sent after signing out, without the reason in words',
+    bar: '0',
+    figure: faults.length === 0 ? '0' : faults.join('; '),
+    holds: faults.length === 0,
+  };
+}
