@@ -32,7 +32,7 @@ export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: nu
 
 /** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
 export const listOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedOrder[]> =>
-  selectOrdersOfName(db, requireStaff(staff), foldedWords(name), { limit, readMax: namesReadMax });
+  selectOrdersOfName(db, requireStaff(staff, 'manageOrders'), foldedWords(name), { limit, readMax: namesReadMax });
 
 /** At most `max` of each status. */
 export const countForStaff = (
