@@ -43,7 +43,10 @@ export function judge(found: Findings, guides: readonly string[], pictures: stri
     none('Requests to other origins', found.outside, { of: requests }),
     none('Violations of the content security policy and errors on the console', found.complaints),
     none('Broken links and fragments', [...docs.broken, ...example.broken], { of: docs.links + example.links }),
-    none('Violations of WCAG 2.2 AA found by axe, in the light and the dark scheme', of(looks, 'barriers')),
+    none('Violations of WCAG 2.2 AA found by axe, in the light and the dark scheme', of(looks, 'barriers'), {
+      of: looks.filter(({ isGlance }) => !isGlance).length,
+      more: ' pages',
+    }),
     none('Pages that scroll sideways at 320, 768 or 1280 px, in the light or the dark scheme', of(looks, 'tooWide')),
     none('Texts that are cut off at 320, 768 or 1280 px', of(looks, 'clipped')),
     none('Missing titles, descriptions, languages and main headings of pages', of(looks, 'missing')),

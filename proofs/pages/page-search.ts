@@ -12,10 +12,11 @@ export interface SearchFindings {
 }
 
 const timeoutMs = 10_000;
+const dialog = 'dialog[data-search]';
 
 /** Once the index is loaded, the results are there when the window is next drawn. */
 const readResults = `new Promise((resolve) => requestAnimationFrame(() => {
-  resolve([...document.querySelectorAll('dialog[data-search] [role=option]')].map((option) => option.getAttribute('href')));
+  resolve([...document.querySelectorAll('${dialog} [role=option]')].map((option) => option.getAttribute('href')));
 }))`;
 
 export async function trySearch(browser: Browser, docs: string): Promise<SearchFindings> {
@@ -100,8 +101,8 @@ async function lookAtDialog(page: Page): Promise<string[]> {
     for (const width of [1_280, 320]) {
       await page.setViewportSize({ width, height: 700 });
       const name = `in ${scheme} at ${width} px`;
-      faults.push(...(await findBarriers(page)).map((barrier) => `${barrier} ${name}`));
-      const box = await page.locator('dialog[data-search]').boundingBox();
+      faults.push(...(await findBarriers(page, { within: dialog })).map((barrier) => `${barrier} ${name}`));
+      const box = await page.locator(dialog).boundingBox();
       if (!box || box.x < 0 || box.x + box.width > width || box.y + box.height > 700) faults.push(`it does not fit ${name}`);
     }
   }
@@ -116,4 +117,4 @@ async function withoutScript(browser: Browser, url: string): Promise<string[]> {
   return isShown ? ['without JavaScript it is shown and does nothing'] : [];
 }
 
-const isOpen = (page: Page): Promise<boolean> => page.locator('dialog[data-search][open]').isVisible();
+const isOpen = (page: Page): Promise<boolean> => page.locator(`${dialog}[open]`).isVisible();

@@ -16,7 +16,7 @@ export async function tryThemes(page: Page): Promise<string[]> {
     const stored = await page.evaluate<string>(`localStorage.getItem('homeward-theme')`);
     if (shown !== backgrounds[theme] || shown === backgrounds[other[theme]]) faults.push(`the ${theme} theme is not shown`);
     if (stored !== theme) faults.push(`the ${theme} theme is stored as ${stored}`);
-    faults.push(...(await findBarriers(page, ['color-contrast'])).map((barrier) => `${barrier} in the ${theme} theme`));
+    faults.push(...(await findBarriers(page, { rules: ['color-contrast'] })).map((barrier) => `${barrier} in the ${theme} theme`));
   }
   await themeSwitch.click();
   if ((await backgroundIn(page, 'light')) !== backgrounds.light) faults.push("the system's scheme is not shown again");

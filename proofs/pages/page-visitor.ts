@@ -20,21 +20,41 @@ export interface Look {
   /** What is hard to read, or does not change, with a theme that the reader has chosen. */
   readonly themes: readonly string[];
   readonly code: CodeFindings;
+  /** It was only glanced at: in one window, without axe. */
+  readonly isGlance: boolean;
 }
 
 export interface VisitorOptions {
   /** The allowed origins: requests to any other are recorded as `outside`. */
   readonly origins: readonly string[];
-  /** Checks two widths in each scheme with axe, instead of one. */
+  /** Looks at every width in each scheme, and has axe check two of these instead of one. */
   readonly isThorough: boolean;
+  /** True if the page at this path is like another that is looked at, so that a glance is enough. Without it, none is. */
+  readonly isAlike?: (path: string) => boolean;
   /** True if the page at this path has code blocks and a theme switch to be tried. */
   hasFurniture(path: string): boolean;
   /** The folder for screenshots; undefined: none are taken. */
   readonly pictures?: string | undefined;
 }
 
-const widths = [1_280, 768, 320];
-const schemes = ['light', 'dark'] as const;
+/** A window in which a page is looked at. */
+interface View {
+  readonly scheme: 'light' | 'dark';
+  readonly width: number;
+  readonly hasAxe?: boolean;
+}
+
+const thoroughViews: readonly View[] = (['light', 'dark'] as const).flatMap((scheme) =>
+  [1_280, 768, 320].map((width) => ({ scheme, width, hasAxe: width !== 768 })),
+);
+/** The dark scheme has other colours, which axe sees, and the same layout. */
+const shortViews: readonly View[] = [
+  { scheme: 'dark', width: 1_280, hasAxe: true },
+  { scheme: 'light', width: 1_280 },
+  { scheme: 'light', width: 768 },
+  { scheme: 'light', width: 320, hasAxe: true },
+];
+const glance: readonly View[] = [{ scheme: 'light', width: 320 }];
 const height = 900;
 const timeoutMs = 60_000;
 
@@ -134,30 +154,28 @@ export class Visitor implements AsyncDisposable {
     const barriers: string[] = [];
     const tooWide: string[] = [];
     const clipped: string[] = [];
-    for (const scheme of schemes) {
+    const isGlance = this.#options.isAlike?.(pathOf(page.url())) ?? false;
+    for (const { scheme, width, hasAxe } of this.#views(isGlance)) {
       await page.emulateMedia({ colorScheme: scheme });
-      for (const width of widths) {
-        await page.setViewportSize({ width, height });
-        const excess = await page.evaluate<string>(measureWidth);
-        if (excess) tooWide.push(`${name} at ${width} px by ${excess}`);
-        const cut = scheme === 'light' ? await page.evaluate<string>(findClipped) : '';
-        if (cut) clipped.push(`${name} at ${width} px: ${cut}`);
-        if (this.#isHeldAgainstAxe(scheme, width))
-          barriers.push(...(await findBarriers(page)).map((found) => `${name} in ${scheme}: ${found}`));
-        if (width !== 768) await this.#takePicture(`${name} ${width} ${scheme}`);
-      }
+      await page.setViewportSize({ width, height });
+      const excess = await page.evaluate<string>(measureWidth);
+      if (excess) tooWide.push(`${name} at ${width} px by ${excess}`);
+      const cut = scheme === 'light' ? await page.evaluate<string>(findClipped) : '';
+      if (cut) clipped.push(`${name} at ${width} px: ${cut}`);
+      if (hasAxe) barriers.push(...(await findBarriers(page)).map((found) => `${name} in ${scheme}: ${found}`));
+      if (width !== 768) await this.#takePicture(`${name} ${width} ${scheme}`);
     }
     await page.emulateMedia({ colorScheme: 'light' });
     const hasFurniture = this.#options.hasFurniture(pathOf(page.url()));
     const themes = hasFurniture ? (await tryThemes(page)).map((fault) => `${name}: ${fault}`) : [];
     const code = hasFurniture ? await checkCode(page) : noCode;
     const { links, ids } = facts;
-    return { url: page.url(), links, ids, missing: missingOf(name, facts), barriers, tooWide, clipped, themes, code };
+    return { url: page.url(), links, ids, missing: missingOf(name, facts), barriers, tooWide, clipped, themes, code, isGlance };
   }
 
-  #isHeldAgainstAxe(scheme: 'light' | 'dark', width: number): boolean {
-    if (this.#options.isThorough) return width !== 768;
-    return width === (scheme === 'light' ? 320 : 1_280);
+  #views(isGlance: boolean): readonly View[] {
+    if (isGlance) return glance;
+    return this.#options.isThorough ? thoroughViews : shortViews;
   }
 
   async #takePicture(name: string): Promise<void> {

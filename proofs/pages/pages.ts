@@ -27,10 +27,12 @@ const guides = globSync('docs/guides/*.md', { cwd: fileURLToPath(new URL('../..'
 );
 
 /** The pages of the documentation whose code blocks, themes and bytes the short form checks. */
-const samples = ['/docs', '/docs/quickstart', '/docs/reference/orders', '/docs/errors/pet_not_available'];
+const samples = ['/docs', '/docs/quickstart', '/docs/reference/categories', '/docs/errors/pet_not_available'];
+/** A page of each kind, at which the short form looks whole: at the other guides and operations it only glances. */
+const ofEachKind = [...samples, '/docs/errors', '/docs/reference', '/docs/reference/event-types', '/docs/nowhere'];
 
-/** Pages of animals and of error codes are numerous and alike, so the short form checks only some of each kind. */
-const sampleSize = 3;
+/** Lists of animals and pages of error codes are numerous and alike, so the short form opens only some of each kind. */
+const sampleSize = 1;
 /** Animals with photos; 24 are the first page of the list. */
 const picturedMax = { short: 12, long: 24 };
 /** A search on the example site. */
@@ -111,9 +113,11 @@ async function lookAtAll(
   await using crowd = new AsyncDisposableStack();
   const visitors: Visitor[] = [];
   const isDocs = (path: string) => /^\/docs(\/|$)/.test(path);
+  const isList = (path: string) => path.startsWith('/?') && path !== filtered;
   const hasFurniture = (path: string) => isDocs(path) && (options.isThorough || samples.includes(path));
+  const isAlike = (path: string) => !options.isThorough && (isDocs(path) ? !ofEachKind.includes(path) : isList(path));
   for (let i = 0; i < visitorCount; i += 1)
-    visitors.push(crowd.use(await Visitor.arrive(browser, { origins: [shop.url, site], hasFurniture, ...options })));
+    visitors.push(crowd.use(await Visitor.arrive(browser, { origins: [shop.url, site], hasFurniture, isAlike, ...options })));
   const kinds = new Map<string, Set<string>>();
   const isOneOf = (max: number, kind: string, { href }: URL) => {
     const seen = kinds.get(kind) ?? new Set();
@@ -126,19 +130,21 @@ async function lookAtAll(
     // The last one is linked only by response headers.
     start: ['/docs', '/llms.txt', '/docs/deprecations'].map((start) => shop.url + start),
     isPart: (url) => /^\/(docs(\/|$)|llms\.txt$)/.test(url.pathname),
-    isWorthALook: (url) => options.isThorough || samples.includes(url.pathname) || isOneOf(sampleSize, kindOfDocs(url), url),
+    isWorthALook: (url) => options.isThorough || ofEachKind.includes(url.pathname) || isOneOf(sampleSize, kindOfDocs(url), url),
     progress,
   });
   const [wanted = 0, contested = 0, wantedToo = 0, contestedToo = 0, ...others] = shop.available;
   const [chosen = 0, chosenToo = 0, considered = 0] = shop.byApplication;
+  const start = [
+    '/',
+    filtered,
+    ...[others[0], shop.photographed, shop.pending[0], shop.sold[0], chosen, considered].map((id) => `/animals/${id}`),
+    `/animals/${chosen}/apply`,
+  ].map((at) => site + at);
   const example = await tour(visitors, {
-    start: [
-      '/',
-      filtered,
-      ...[others[0], shop.photographed, shop.pending[0], shop.sold[0], chosen, considered].map((id) => `/animals/${id}`),
-      `/animals/${chosen}/apply`,
-    ].map((at) => site + at),
+    start,
     isPart: (url) => {
+      if (start.includes(url.href)) return true;
       const isSearch = url.searchParams.size > 1;
       const names = isSearch && !options.isThorough ? 'several' : [...url.searchParams.keys()];
       const kind = `${url.pathname.replaceAll(/\d+/g, 'N')}?${names}`;
