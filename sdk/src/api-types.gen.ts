@@ -2103,6 +2103,14 @@ export type ListListingsData = {
          */
         age?: 'baby' | 'young' | 'adult' | 'senior';
         /**
+         * Only animals of so many months or more. Months are completed ones: 24 is two years old.
+         */
+        ageMonthsMin?: number;
+        /**
+         * Only animals of so many completed months or fewer: 23 is under two years.
+         */
+        ageMonthsMax?: number;
+        /**
          * Only animals that are known to be of this sex.
          */
         sex?: 'male' | 'female';
@@ -2199,6 +2207,14 @@ export type ListListingFacetsData = {
          * baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.
          */
         age?: 'baby' | 'young' | 'adult' | 'senior';
+        /**
+         * Only animals of so many months or more. Months are completed ones: 24 is two years old.
+         */
+        ageMonthsMin?: number;
+        /**
+         * Only animals of so many completed months or fewer: 23 is under two years.
+         */
+        ageMonthsMax?: number;
         /**
          * Only animals that are known to be of this sex.
          */

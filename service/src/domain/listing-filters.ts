@@ -8,6 +8,8 @@ const withinKmMax = 500;
 const idsMax = 100;
 const wordsLengthMax = 100;
 const colorsMax = 3;
+/** A tortoise may be as old as that. */
+const ageMonthsMax = 1_200;
 
 /**
  * The filters of a search for animals, in the order of the documentation and of links. The parameters of the request, the conditions
@@ -113,6 +115,24 @@ export const listingFilters = {
     term: 'born',
     about: 'baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.',
   },
+  ageMonthsMin: {
+    kind: 'months',
+    is: 'min',
+    max: ageMonthsMax,
+    of: 'profile',
+    column: 'birth_date',
+    term: 'born',
+    about: 'Only animals of so many months or more. Months are completed ones: 24 is two years old.',
+  },
+  ageMonthsMax: {
+    kind: 'months',
+    is: 'max',
+    max: ageMonthsMax,
+    of: 'profile',
+    column: 'birth_date',
+    term: 'born',
+    about: 'Only animals of so many completed months or fewer: 23 is under two years.',
+  },
   sex: {
     kind: 'choice',
     values: knownSexes,
@@ -199,6 +219,7 @@ type ColumnComparison = { readonly column: string } & (
   | { readonly kind: 'hold'; readonly values: readonly ShownHold[]; readonly term: undefined }
   /** Compares dates of birth. */
   | { readonly kind: 'age'; readonly values: typeof ageBands }
+  | { readonly kind: 'months'; readonly is: 'min' | 'max'; readonly max: number }
 );
 
 /** Finds words in the texts of a column that has an array of them, without accents and case. The document has the same words. */
@@ -261,4 +282,5 @@ interface OtherValues {
   readonly address: string;
   readonly place: string;
   readonly radius: number;
+  readonly months: number;
 }

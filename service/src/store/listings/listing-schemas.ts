@@ -92,6 +92,7 @@ const parameters: { readonly [Kind in FilterKind]: (row: FilterRowOf<Kind>) => T
   id: ({ about }) => Int64({ description: about }),
   ids: ({ countMax, about }) => Type.Array(Int64(), { maxItems: countMax, description: about }),
   age: ({ values, about }) => StringEnum(values, { description: about }),
+  months: ({ max, about }) => Type.Integer({ minimum: 0, maximum: max, description: about }),
   label: (row) => Words(row),
   labels: (row) => Type.Array(Words({ ...row, about: undefined }), { maxItems: row.countMax, description: row.about }),
   words: (row) => Words(row),

@@ -123,6 +123,8 @@ export function bornFor(age: AgeBand, today: string): string[] {
   ];
 }
 
+const monthsAgo = (today: string, months: number) => `(${today}::date - interval '${months} months')`;
+
 function yearsOf(age: AgeBand) {
   const before = ageBands[ageBands.indexOf(age) - 1];
   return { startYears: before === undefined ? 0 : ageBandEndYears[before], endYears: ageBandEndYears[age] };
@@ -133,8 +135,19 @@ const firstYear = 2000;
 
 function birthYears(age: AgeBand, thisYear: number): number[] {
   const { startYears, endYears } = yearsOf(age);
-  const first = Math.max(thisYear - endYears, firstYear);
-  return Array.from({ length: thisYear - startYears - first + 1 }, (_, index) => first + index);
+  return yearsFrom(thisYear - endYears, thisYear - startYears);
+}
+
+const yearsFrom = (from: number, to: number): number[] => {
+  const [first, last] = [Math.max(from, firstYear), Math.max(to, firstYear)];
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+};
+
+/** Those of all ages from `min` to `max` months. */
+function birthYearsOf({ is }: FilterRowOf<'months'>, months: number, today: string): number[] {
+  const [year = 0, month = 0] = today.split('-').map(Number);
+  const yearBefore = (count: number) => Math.floor((12 * year + month - 1 - count) / 12);
+  return is === 'min' ? yearsFrom(firstYear, yearBefore(months)) : yearsFrom(yearBefore(months + 1), year);
 }
 
 type ValueOf<Kind extends ColumnKind> = FilterValue<FilterRowOf<Kind>>;
@@ -158,6 +171,10 @@ const conditions: { readonly [Kind in ColumnKind]: Condition<Kind> } = {
     bornFor(age, parameters.add(today))
       .map((born) => `${column} ${born}`)
       .join(' and '),
+  months: (column, months, parameters, { today, row: { is } }) =>
+    is === 'min'
+      ? `${column} <= ${monthsAgo(parameters.add(today), months)}`
+      : `${column} > ${monthsAgo(parameters.add(today), months + 1)}`,
   label: (column, label, parameters, { row }) => labelCondition(column, spellingsOf(row.spellings, label), parameters),
   labels: (column, labels, parameters, { row }) =>
     labels.map((label) => labelCondition(column, spellingsOf(row.spellings, label), parameters)).join(' and ') || 'true',
@@ -179,6 +196,12 @@ const termQueries: { readonly [Kind in TermKind]: TermQuery<Kind> } = {
     const years = birthYears(age, Number(today.slice(0, 4)));
     return `${parameters.add(years.map((year) => wordOf(term, year)).join(' | '))}::tsquery`;
   },
+  months: (row, months, parameters, today) =>
+    `${parameters.add(
+      birthYearsOf(row, months, today)
+        .map((year) => wordOf(row.term, year))
+        .join(' | '),
+    )}::tsquery`,
   label: ({ spellings }, label, parameters) => labelQuery(spellingsOf(spellings, label), parameters),
   labels: ({ spellings }, labels, parameters) =>
     labels.map((label) => labelQuery(spellingsOf(spellings, label), parameters)).join(' && ') || `''::tsquery`,

@@ -1,5 +1,6 @@
 import { folded } from '../../domain/folded-words.ts';
 import { companions } from '../../domain/profile-values.ts';
+import { ageAt, both, isPossible, monthsOf } from './age-phrases.ts';
 import { negatedAt } from './negations.ts';
 import type { Part, PhraseFilters, Vocabulary } from './phrase-filters.ts';
 import { connectingWords, mixWords } from './phrase-table.ts';
@@ -65,6 +66,9 @@ function partsOf(tokens: readonly Token[], vocabulary: Vocabulary): Part[] {
 function partAt(tokens: readonly Token[], i: number, vocabulary: Vocabulary): Part | undefined {
   if (tokens[i]?.isQuoted) return undefined;
   const phrase = phraseAt(tokens, i, vocabulary);
+  // "not older than 5" is an age.
+  const age = ageAt(tokens, i);
+  if (age?.filters) return phrase && phrase.length > age.length ? phrase : age;
   const negated = negatedAt(tokens, i, vocabulary);
   return negated && negated.length > (phrase?.length ?? 0) ? negated : phrase;
 }
@@ -75,7 +79,9 @@ function ambiguousFilters(parts: readonly Part[]): ReadonlySet<string> {
   for (const [name, value] of parts.flatMap(({ filters }) => Object.entries(filters ?? {}))) {
     if (!Array.isArray(value)) values.set(name, (values.get(name) ?? new Set()).add(value));
   }
-  return new Set([...values].filter(([, different]) => different.size > 1).map(([name]) => name));
+  const ambiguous = [...values].filter(([, different]) => different.size > 1).map(([name]) => name);
+  const months = parts.map(({ filters = {} }) => monthsOf(filters)).reduce(both, {});
+  return new Set([...ambiguous, ...(isPossible(months) ? [] : ['age', 'ageMonthsMin', 'ageMonthsMax'])]);
 }
 
 const saysThemAlready = (given: GivenFilters, meant: PhraseFilters) =>
@@ -85,6 +91,7 @@ const saysThemAlready = (given: GivenFilters, meant: PhraseFilters) =>
   });
 
 const contradicts = (meant: PhraseFilters, given: GivenFilters, ambiguous: ReadonlySet<string>) =>
+  !isPossible(both(monthsOf(meant), monthsOf(given))) ||
   Object.entries(meant).some(([name, value]) => {
     const other = given[name as keyof PhraseFilters];
     return ambiguous.has(name) || (!Array.isArray(value) && other !== undefined && !isSame(other, value));

@@ -10,6 +10,8 @@ export interface Meaning {
   readonly breed?: string;
   readonly color?: readonly string[];
   readonly age?: AgeBand;
+  readonly ageMonthsMin?: number;
+  readonly ageMonthsMax?: number;
   readonly sex?: (typeof knownSexes)[number];
   readonly size?: (typeof sizes)[number];
   readonly coat?: (typeof coats)[number];
@@ -285,28 +287,44 @@ export const mixWords: readonly string[] = ['mix', 'mixed', 'cross', 'crossbreed
 /** Before a town or a postcode. */
 export const placeLeads: readonly string[] = ['in', 'near', 'around', 'from', 'close to', 'at'];
 
-/** Units of an age, in years. */
-export const ageUnits: Readonly<Record<string, number>> = {
-  year: 1,
-  yr: 1,
-  yo: 1,
-  y: 1,
-  month: 1 / 12,
-  mo: 1 / 12,
-  mth: 1 / 12,
-  week: 1 / 52,
-  wk: 1 / 52,
-  day: 1 / 365,
-};
+/** Units of an age. */
+export const ageUnits = {
+  year: { months: 12, en: ['year', 'yr', 'yo', 'y'] },
+  month: { months: 1, en: ['month', 'mo', 'mth'] },
+  week: { months: 12 / 52, en: ['week', 'wk'] },
+  day: { months: 12 / 365, en: ['day'] },
+} as const satisfies Readonly<Record<string, { readonly months: number; readonly en: readonly string[] }>>;
 export const numberWords: readonly string[] = [
   ...['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve', 'thirteen', 'fourteen'],
 ];
-/** Before an age that is a bound: a filter if a band of ages ends or begins there, else searched as words. */
-export const ageBounds: Readonly<Record<'below' | 'above', readonly string[]>> = {
-  below: ['under', 'below', 'less than', 'younger than'],
-  above: ['over', 'above', 'more than', 'older than'],
+/** Before an age that is a bound. */
+export const ageBounds: Readonly<Record<'below' | 'atMost' | 'atLeast', readonly string[]>> = {
+  below: ['under', 'below', 'less than', 'younger than', 'age under', 'aged under'],
+  atMost: [
+    ...['up to', 'at most', 'max', 'maximum', 'no older than', 'not older than', 'no more than', 'not more than', 'not over', 'not above'],
+  ],
+  atLeast: [
+    ...['over', 'above', 'more than', 'older than', 'age over', 'aged over', 'at least', 'min', 'minimum', 'no younger than'],
+    ...['not younger than', 'no less than', 'not less than', 'not under', 'not below'],
+  ],
 };
-/** The same, and no band has such a bound. */
+/** After one. */
+export const ageBoundEnds: Readonly<Record<'atMost' | 'atLeast', readonly string[]>> = {
+  atMost: ['or younger', 'or under', 'or less', 'and younger', 'and under', 'max', 'maximum'],
+  atLeast: ['plus', 'or older', 'or over', 'or more', 'and older', 'and over', 'and up', 'and above', 'upwards'],
+};
+/** Of these no age begins after the word. */
 export const otherAgeBounds: readonly string[] = ['than', 'least', 'most', 'to'];
+/** Before an age without a unit. */
+export const ageLeads: readonly string[] = ['aged', 'age', 'ages'];
+/** Between the ages of a range. */
+export const rangeJoints: readonly string[] = ['to', 'and', 'or', 'until'];
+/** A number before one of these is no age. */
+export const otherUnits: readonly string[] = [
+  ...['kg', 'kilo', 'kilogram', 'g', 'gram', 'lb', 'pound', 'stone', 'st', 'ounce', 'oz', 'km', 'kilometre', 'kilometer', 'mile', 'm'],
+  ...['metre', 'meter', 'cm', 'inch', 'inches', 'foot', 'feet', 'ft', 'hand', 'hh', 'hour', 'hr', 'minute', 'min', 'walk', 'euro'],
+  ...['dollar', 'usd', 'eur', 'quid', 'percent', 'am', 'pm', 'bed', 'room', 'hundred', 'thousand', 'other', 'animal', 'pet', 'dog', 'cat'],
+  ...['kid', 'child', 'children'],
+];
 /** Before the name of an animal. */
 export const nameLeads: readonly string[] = ['named', 'called'];

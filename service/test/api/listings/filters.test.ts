@@ -33,6 +33,14 @@ const shelters: { readonly here: number; readonly near: number; readonly far: nu
 };
 
 const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+/** The date that is so many months before today, and so many days after it. */
+function monthsBefore(months: number, days = 0): string {
+  const now = new Date();
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() - months];
+  // February may not have the day: PostgreSQL takes its last one.
+  const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  return new Date(Date.UTC(year, month, Math.min(now.getUTCDate(), last) + days)).toISOString().slice(0, 10);
+}
 const profile = (columns: Animal['profile'] = {}): Animal => ({ profile: columns });
 const change = (body: object): Request => ['PATCH', '/profile', body];
 const move = (shelterId: number): Request => ['PUT', '/shelter', { shelterId }];
@@ -110,6 +118,20 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     other: profile({ birth_date: yesterday }),
     leave: change({ birthDate: yesterday }),
     enter: change({ birthDate: '2010-05-01' }),
+  }),
+  ageMonthsMin: () => ({
+    query: 'ageMonthsMin=24',
+    matching: profile({ birth_date: monthsBefore(24) }),
+    other: profile({ birth_date: monthsBefore(24, 1) }),
+    leave: change({ birthDate: yesterday }),
+    enter: change({ birthDate: monthsBefore(25) }),
+  }),
+  ageMonthsMax: () => ({
+    query: 'ageMonthsMax=23',
+    matching: profile({ birth_date: monthsBefore(24, 1) }),
+    other: profile({ birth_date: monthsBefore(24) }),
+    leave: change({ birthDate: '2010-05-01' }),
+    enter: change({ birthDate: yesterday }),
   }),
   sex: () => ({
     query: 'sex=female',
