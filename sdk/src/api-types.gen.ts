@@ -2127,6 +2127,10 @@ export type ListListingsData = {
          */
         goodWith?: Array<'children' | 'dogs' | 'cats'>;
         /**
+         * Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.
+         */
+        not?: Array<string>;
+        /**
          * Only animals of shelters in this town. Accents and case do not matter.
          */
         town?: string;
@@ -2231,6 +2235,10 @@ export type ListListingFacetsData = {
          * Only animals that are known to get along with them. Repeat it to ask for several.
          */
         goodWith?: Array<'children' | 'dogs' | 'cats'>;
+        /**
+         * Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.
+         */
+        not?: Array<string>;
         /**
          * Only animals of shelters in this town. Accents and case do not matter.
          */

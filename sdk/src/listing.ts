@@ -56,7 +56,7 @@ export async function readPage<T>(transport: Transport, call: Call): Promise<Pag
 }
 
 /** The filters that may be repeated. */
-const lists: readonly string[] = ['id', 'goodWith', 'color'];
+const lists: readonly string[] = ['id', 'goodWith', 'color', 'not'];
 const integers: readonly string[] = ['id', 'categoryId', 'shelterId', 'withinKm', 'ageMonthsMin', 'ageMonthsMax'];
 /** Of the page, and not of what is searched for. */
 const ofThePage: readonly string[] = ['limit', 'cursor'];

@@ -8,6 +8,7 @@ const withinKmMax = 500;
 const idsMax = 100;
 const wordsLengthMax = 100;
 const colorsMax = 3;
+const exclusionsMax = 10;
 /** A tortoise may be as old as that. */
 const ageMonthsMax = 1_200;
 
@@ -151,6 +152,18 @@ export const listingFilters = {
     term: 'with',
     about: 'Only animals that are known to get along with them. Repeat it to ask for several.',
   },
+  not: {
+    kind: 'not',
+    countMax: exclusionsMax,
+    of: 'animal',
+    // Any may be one that is left out.
+    footprint: 'everyAnimal',
+    column: 'id',
+    term: undefined,
+    about:
+      'Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.',
+    example: 'goodWith:cats',
+  },
   town: {
     kind: 'address',
     lengthMax: wordsLengthMax,
@@ -219,6 +232,8 @@ type ColumnComparison = { readonly column: string } & (
   | { readonly kind: 'hold'; readonly values: readonly ShownHold[]; readonly term: undefined }
   /** Compares dates of birth. */
   | { readonly kind: 'age'; readonly values: typeof ageBands }
+  /** May be repeated: the animal must not match any of them. Each names filters with a column. */
+  | { readonly kind: 'not'; readonly countMax: number; readonly term: undefined; readonly example: string }
   | { readonly kind: 'months'; readonly is: 'min' | 'max'; readonly max: number }
 );
 
@@ -247,7 +262,7 @@ type OtherComparison =
 
 export type FilterKind = FilterRow['kind'];
 export type ColumnKind = ColumnFilterRow['kind'];
-export type TermKind = Exclude<ColumnKind, 'ids' | 'hold'>;
+export type TermKind = Exclude<ColumnKind, 'ids' | 'hold' | 'not'>;
 export type ColumnFilterRow = FilterRow & (ColumnComparison | LabelRow);
 export type FilterRowOf<Kind extends FilterKind> = Extract<FilterRow, { readonly kind: Kind }>;
 
@@ -283,4 +298,5 @@ interface OtherValues {
   readonly place: string;
   readonly radius: number;
   readonly months: number;
+  readonly not: string[];
 }

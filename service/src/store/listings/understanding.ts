@@ -123,11 +123,12 @@ async function liftedOf(db: Db, search: ListingSearch, tokens: readonly Token[])
 
 /** A filter that may be repeated has what was asked for and what is meant. */
 function withPhrases(search: ListingSearch, { filters }: Interpretation): ListingSearch {
-  const { color, goodWith, ...others } = filters;
+  const { color, goodWith, not, ...others } = filters;
   return {
     ...search,
     ...others,
     ...(color && { color: [...new Set([...(search.color ?? []), ...color])] }),
+    ...(not && { not: [...new Set([...(search.not ?? []), ...not])] }),
     ...(goodWith && { goodWith: [...new Set([...(search.goodWith ?? []), ...goodWith])] }),
   };
 }

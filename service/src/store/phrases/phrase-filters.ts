@@ -16,6 +16,8 @@ export interface PhraseFilters extends Omit<Meaning, 'species' | 'color' | 'good
   readonly categoryId?: bigint;
   readonly color?: readonly string[];
   readonly goodWith?: readonly Companion[];
+  /** What is left out, as the filter of that name says it. */
+  readonly not?: readonly string[];
   readonly name?: string;
   readonly town?: string;
   readonly postcode?: string;
@@ -26,5 +28,7 @@ export interface Part {
   readonly from: number;
   readonly length: number;
   readonly filters?: PhraseFilters | undefined;
+  /** In place of what is left out, if a kind of animal is asked for. */
+  readonly notBesideKind?: readonly string[];
   readonly isBreed?: boolean;
 }

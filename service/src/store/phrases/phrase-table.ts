@@ -134,6 +134,7 @@ export const searchPhrases: readonly Phrases[] = [
         'i want',
         'i want a',
       ],
+      ...['home', 'a home', 'for a home', 'for home', 'in a home'],
       ...['i would like', 'want', 'find', 'find me', 'show me', 'near me', 'nearby', 'close to me', 'please'],
     ],
   },
@@ -165,6 +166,9 @@ export const companionNouns: Readonly<Record<Companion, readonly string[]>> = {
 
 /** Before one or several companions. After `for` only children are such: a search for dogs may say so too. */
 export const companionLeads: readonly string[] = [
+  // These sound negated, and are not.
+  ...['no problem with', 'no problems with', 'no issue with', 'no issues with', 'no trouble with', 'no fear of', 'not scared of'],
+  ...['not afraid of', 'not reactive to', 'not reactive with', 'not aggressive to', 'not aggressive with', 'not bothered by'],
   ...['good with', 'great with', 'best with', 'ok with', 'okay with', 'fine with', 'safe with', 'friendly with', 'friendly to'],
   ...['friendly towards', 'gentle with', 'sweet with', 'nice to', 'nice with', 'gets along with', 'get along with', 'gets on with'],
   ...['get on with', 'gets on well with', 'gets along well with', 'lives with', 'live with', 'can live with', 'living with', 'lived with'],
@@ -194,44 +198,92 @@ export const companionAdjectives: readonly string[] = [
 export const companionEnds: readonly string[] = ['friendly', 'safe', 'tested', 'tolerant', 'loving', 'proof'];
 /** After companions: what they say is that it does not. */
 export const companionFaults: readonly string[] = ['free', 'reactive', 'aggressive', 'chaser', 'averse', 'less'];
+/** After a negation that is joined with "and", these begin what is not negated. */
+export const positiveLeads: readonly string[] = [
+  'good',
+  'great',
+  'best',
+  'ok',
+  'okay',
+  'fine',
+  'safe',
+  'friendly',
+  'loves',
+  'likes',
+  'gets',
+  'lives',
+];
 
 export const joints: readonly string[] = ['and', 'or', 'n', 'plus', 'nor'];
 
-/** What follows is not meant: the next phrase, and those that are joined to it. */
-export const negatingNouns: readonly string[] = ['no', 'without', 'non', 'minus', 'except', 'nor', 'neither', 'excluding'];
-/** What follows is not meant, up to the next comma or `but`. */
+/** What follows is left out: "no cats". */
+export const negatingNouns: readonly string[] = ['no', 'without', 'non', 'nor', 'neither', 'nothing'];
+/** The same, and never whom it lives with: "instead of cats". */
+export const kindNegations: readonly string[] = [
+  ...['except', 'excluding', 'minus', 'anything but', 'instead of', 'other than', 'rather than', 'away from', 'allergic to'],
+];
+/** It does not get along with whom follows. */
+export const companyNegations: readonly string[] = [
+  ...['hates', 'hate', 'dislikes', 'dislike', 'bad with', 'bad for', 'bad around', 'scared of', 'afraid of', 'fearful of', 'nervous of'],
+  ...['nervous around', 'nervous with', 'chases', 'reactive to', 'reactive with', 'reactive around', 'aggressive to', 'aggressive with'],
+  ...['aggressive towards', 'aggressive', 'unsuitable for', 'unfriendly with', 'unfriendly to', 'wary of', 'unsafe with', 'shy with'],
+  ...['shy of', 'shy around', 'unsure of', 'unsure around', 'unsure with', 'struggles with', 'fights with'],
+];
+/** What follows is left out if it is a phrase: "not small", "isn't good with cats". */
 export const negatingVerbs: readonly string[] = [
+  ...['not', 'never', 'isn t', 'isnt', 'doesn t', 'doesnt', 'don t', 'dont', 'can t', 'cant', 'cannot', 'won t', 'wont', 'aren t', 'arent'],
+  ...['wasn t', 'wasnt', 'shouldn t', 'shouldnt', 'couldn t', 'couldnt', 'must not', 'didn t', 'didnt', 'hasn t', 'haven t'],
+];
+/** Between these and whom it does not get along with. Another word may say the opposite: "not bothered by cats". */
+export const companyVerbs: readonly string[] = [
   ...[
-    'not',
-    'never',
-    'isn t',
-    'isnt',
-    'doesn t',
-    'doesnt',
-    'don t',
-    'dont',
-    'can t',
-    'cant',
-    'cannot',
-    'won t',
-    'wont',
-    'aren t',
-    'wasn t',
+    'suitable',
+    'recommended',
+    'good',
+    'great',
+    'ok',
+    'okay',
+    'fine',
+    'safe',
+    'friendly',
+    'happy',
+    'compatible',
+    'able',
+    'allowed',
+    'for',
   ],
-  ...['hates', 'hate', 'dislikes', 'dislike', 'bad with', 'bad for', 'bad around', 'aggressive', 'scared of', 'afraid of', 'fearful of'],
-  ...['nervous of', 'nervous around', 'nervous with', 'chases', 'allergic to', 'reactive to', 'reactive with', 'reactive around'],
-  ...[
-    'instead of',
-    'other than',
-    'rather than',
-    'away from',
-    'unsuitable for',
-    'unfriendly with',
-    'unfriendly to',
-    'wary of',
-    'unsafe with',
-  ],
-  ...['shy with', 'shy of', 'shy around', 'unsure of', 'unsure around', 'unsure with', 'anything but', 'struggles with', 'fights with'],
+  ...['to', 'be', 'live', 'living', 'with', 'around', 'like', 'likes', 'love', 'get', 'gets', 'along', 'on', 'well', 'home', 'homes', 'in'],
+  ...['tolerate', 'want', 'do', 'does', 'keen', 'ideal', 'rehomed', 'placed', 'households', 'houses', 'house', 'go', 'other', 'at', 'all'],
+];
+/** Between a negation and what it negates. */
+export const intensifiers: readonly string[] = [
+  'a',
+  'an',
+  'any',
+  'the',
+  'too',
+  'very',
+  'really',
+  'so',
+  'that',
+  'just',
+  'only',
+  'my',
+  'our',
+];
+/** As a word it is found directly before what it negates alone. */
+export const phrasesJoinedByNegation: readonly string[] = [
+  'no',
+  'not',
+  'never',
+  'without',
+  't',
+  'isnt',
+  'doesnt',
+  'dont',
+  'cant',
+  'wont',
+  'cannot',
 ];
 
 /** Words that say nothing of their own beside a phrase. */

@@ -161,6 +161,13 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     leave: change({ goodWith: { dogs: 'unknown' } }),
     enter: change({ goodWith: { dogs: 'yes' } }),
   }),
+  not: () => ({
+    query: 'not=size:large&not=sex:male,size:small',
+    matching: profile({ size: 'small', sex: 'female' }),
+    other: profile({ size: 'large' }),
+    leave: change({ size: 'large' }),
+    enter: change({ size: 'medium' }),
+  }),
   town: () => ({
     query: 'town=sankt-polten',
     matching: { pet: { shelterId: shelters.here } },

@@ -156,6 +156,11 @@ describe('A search', () => {
     ['small dog', { size: 'large' }, { categoryId: dogs, rest: 'small' }],
     ['puppy', { age: 'senior' }, undefined],
     ['puppy', { categoryId: cats }, undefined],
+    ['not small', { size: 'small' }, undefined],
+    ['small dog', { not: ['size:small'] }, { categoryId: dogs, rest: 'small' }],
+    ['not a puppy', { categoryId: dogs }, { not: [`age:baby,categoryId:${dogs}`] }],
+    ['not black', { color: ['white'] }, { not: ['color:black'] }],
+    ['no cats', { categoryId: dogs }, { not: ['goodWith:cats'] }],
     ['dog over 10 years', { age: 'baby' }, { categoryId: dogs, rest: 'over 10 years' }],
     ['dog over 10 years', { age: 'senior' }, { categoryId: dogs, ageMonthsMin: 120 }],
     ['dog over 10 years', { ageMonthsMin: 24 }, { categoryId: dogs, rest: 'over 10 years' }],
@@ -176,7 +181,23 @@ describe('A search', () => {
     const phrases = searchPhrases.flatMap(({ en }) => en);
     const piece = fc.oneof(
       fc.constantFrom(...phrases),
-      fc.constantFrom('not', 'no', 'with', 'in', 'vienna', '"', ',', 'shy', '7', 'mix'),
+      fc.constantFrom(
+        'not',
+        'no',
+        'with',
+        'or',
+        'without other',
+        'not good with',
+        'under',
+        '2-4 years',
+        'in',
+        'vienna',
+        '"',
+        ',',
+        'shy',
+        '7',
+        'mix',
+      ),
       fc.string(),
     );
     fc.assert(
