@@ -2083,6 +2083,10 @@ export type ListListingsData = {
          */
         q?: string;
         /**
+         * exact: a misspelt word of `q` is not corrected. Without it, `Search-Notes` says what was corrected.
+         */
+        spelling?: 'exact';
+        /**
          * Words of the name, all of which it must have. Accents and case do not matter.
          */
         name?: string;
@@ -2191,6 +2195,10 @@ export type ListListingFacetsData = {
          * What people type: phrases such as small dog, puppy, good with cats or in Vienna become filters, and the other words must be in the name, the breeds, the colors, the tags or the description. `Content-Location` says what was understood. Words in quotes are searched as words. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.
          */
         q?: string;
+        /**
+         * exact: a misspelt word of `q` is not corrected. Without it, `Search-Notes` says what was corrected.
+         */
+        spelling?: 'exact';
         /**
          * Words of the name, all of which it must have. Accents and case do not matter.
          */

@@ -67,6 +67,14 @@ export const listingFilters = {
       'What people type: phrases such as small dog, puppy, good with cats or in Vienna become filters, and the other words must be in the name, the breeds, the colors, the tags or the description. `Content-Location` says what was understood. Words in quotes are searched as words. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.',
     example: 'shy labrador',
   },
+  spelling: {
+    kind: 'spelling',
+    values: ['exact'],
+    of: 'animal',
+    footprint: 'everyAnimal',
+    term: undefined,
+    about: 'exact: a misspelt word of `q` is not corrected. Without it, `Search-Notes` says what was corrected.',
+  },
   name: {
     kind: 'name',
     lengthMax: wordsLengthMax,
@@ -255,6 +263,7 @@ type LabelRow = {
 /** Each with its own part of a search: the words of the document, and the shelters in or near a place. */
 type OtherComparison =
   | { readonly kind: 'words' | 'name' | 'orNamed'; readonly lengthMax: number; readonly example: string }
+  | { readonly kind: 'spelling'; readonly values: readonly string[] }
   /** Of the shelter: its column has the name of the filter. */
   | { readonly kind: 'address'; readonly lengthMax: number; readonly example: string }
   | { readonly kind: 'place'; readonly example: string }
@@ -278,13 +287,13 @@ export const filterRows = Object.entries(listingFilters) as ReadonlyArray<readon
 export type FilterValues = { readonly [Name in FilterName]?: FilterValue<Filters[Name]> | undefined };
 
 export type FilterValue<Row extends FilterRow> = Row extends {
-  readonly kind: 'choice' | 'age' | 'hold';
+  readonly kind: 'choice' | 'age' | 'hold' | 'spelling';
   readonly values: ReadonlyArray<infer Value>;
 }
   ? Value
   : Row extends { readonly kind: 'choices'; readonly values: ReadonlyArray<infer Value> }
     ? Value[]
-    : OtherValues[Exclude<FilterKind, 'choice' | 'choices' | 'age' | 'hold'> & Row['kind']];
+    : OtherValues[Exclude<FilterKind, 'choice' | 'choices' | 'age' | 'hold' | 'spelling'> & Row['kind']];
 
 interface OtherValues {
   readonly id: bigint;

@@ -4,7 +4,7 @@ import { listingFilters } from '../../domain/listing-filters.ts';
 import { companions } from '../../domain/profile-values.ts';
 import { both, isPossible, monthsOf } from './age-phrases.ts';
 import { negatedAt } from './negations.ts';
-import type { Part, PhraseFilters, Vocabulary } from './phrase-filters.ts';
+import type { Correction, Part, PhraseFilters, Vocabulary } from './phrase-filters.ts';
 import { connectingWords, mixWords } from './phrase-table.ts';
 import { phraseAt } from './phrases.ts';
 import type { Token } from './tokens.ts';
@@ -22,6 +22,9 @@ export interface Interpretation {
   readonly filters: PhraseFilters;
   /** The other words. */
   readonly rest: readonly Token[];
+  /** What says nothing of an animal: "looking for a". */
+  readonly leftOut: readonly string[];
+  readonly corrections: readonly Correction[];
   /** A phrase says what a filter of the request says already. */
   readonly agrees: boolean;
 }
@@ -33,15 +36,19 @@ export function interpret(tokens: readonly Token[], given: GivenFilters, vocabul
   const ambiguous = ambiguousFilters(parts);
   let filters: PhraseFilters = {};
   let agrees = false;
+  const leftOut: string[] = [];
+  const corrections: Correction[] = [];
   const used = new Set<number>();
   let isBreedUsed = false;
-  for (const { from, length, filters: meant, isBreed } of parts) {
+  for (const { from, length, filters: meant, isBreed, correction } of parts) {
     if (!meant || contradicts(meant, given, ambiguous) || excludes(meant, asked)) continue;
     const merged = merge(filters, meant);
     if (new Set([...(given.color ?? []), ...(merged.color ?? [])]).size > valuesMax) continue;
     if (new Set([...(given.not ?? []), ...(merged.not ?? [])]).size > exclusionsMax) continue;
     agrees ||= saysThemAlready(given, meant);
     filters = merged;
+    if (Object.keys(meant).length === 0) leftOut.push(typedText(tokens, from, length));
+    if (correction) corrections.push(correction);
     isBreedUsed ||= isBreed ?? false;
     for (let i = from; i < from + length; i += 1) used.add(i);
   }
@@ -52,8 +59,14 @@ export function interpret(tokens: readonly Token[], given: GivenFilters, vocabul
     if (isQuoted || plain.has(i)) return true;
     return !connecting.has(word) && !(isBreedUsed && mixes.has(word));
   });
-  return { filters, rest, agrees };
+  return { filters, rest, leftOut, corrections, agrees };
 }
+
+const typedText = (tokens: readonly Token[], from: number, length: number) =>
+  tokens
+    .slice(from, from + length)
+    .map(({ text }) => text)
+    .join(' ');
 
 /** "dog, no cats" is for a home without cats. */
 function besideKind(parts: readonly Part[], given: GivenFilters): readonly Part[] {

@@ -119,26 +119,58 @@ export const searchPhrases: readonly Phrases[] = [
   ...named(breedSpellings, (breed) => ({ breed })),
   ...named(colorSpellings, (color) => ({ color: [color] })),
 
+  // What says nothing of an animal is left out.
+  { means: {}, en: wantedPhrases() },
   {
     means: {},
     en: [
-      ...['pet', 'animal', 'rescue pet', 'rescue animal', 'shelter animal', 'adopt', 'to adopt', 'adoption', 'for adoption', 'adoptable'],
+      ...['pet', 'animal', 'rescue', 'rescued', 'rescue pet', 'rescue animal', 'shelter', 'shelter animal', 'adoption', 'for adoption'],
+      ...['adoptable', 'up for adoption', 'rehome', 'to rehome', 'rehoming', 'for rehoming', 'for sale', 'to buy', 'please', 'pls', 'plz'],
       ...[
-        'up for adoption',
-        'rehome',
-        'rehoming',
-        'for rehoming',
-        'looking for',
-        'looking for a',
-        'i am looking for',
-        'i want',
-        'i want a',
+        'thanks',
+        'thank you',
+        'hello',
+        'hi',
+        'home',
+        'a home',
+        'for a home',
+        'for home',
+        'in a home',
+        'in need of a home',
+        'needs a home',
       ],
-      ...['home', 'a home', 'for a home', 'for home', 'in a home'],
-      ...['i would like', 'want', 'find', 'find me', 'show me', 'near me', 'nearby', 'close to me', 'please'],
+      ...['needing a home', 'looking for a home', 'looking for a new home', 'looking for home', 'to a good home', 'free to good home'],
+    ],
+  },
+  // Not known here: a site asks where the visitor is, and sends `near`.
+  {
+    means: {},
+    en: [
+      ...['near me', 'near us', 'near here', 'nearby', 'near by', 'close to me', 'close to us', 'close by', 'around me', 'around here'],
+      ...['in my area', 'my area', 'local', 'locally', 'near my home', 'near my location'],
     ],
   },
 ];
+
+function wantedPhrases(): string[] {
+  const wanted = [
+    ...['looking for', 'i am looking for', 'i m looking for', 'im looking for', 'we are looking for', 'we re looking for', 'searching for'],
+    ...['in search of', 'looking to adopt', 'want', 'i want', 'we want', 'want to adopt', 'i want to adopt', 'wanted', 'i need', 'we need'],
+    ...['i would like', 'i d like', 'we d like', 'would like', 'i would like to adopt', 'i d like to adopt', 'i would love', 'i d love'],
+    ...[
+      'hoping to adopt',
+      'interested in',
+      'interested in adopting',
+      'thinking of adopting',
+      'adopting',
+      'adopt',
+      'to adopt',
+      'can i adopt',
+    ],
+    ...['where can i adopt', 'how to adopt', 'do you have', 'have you got', 'show me', 'find me', 'find', 'give me', 'buy'],
+  ];
+  return wanted.flatMap((lead) => ['', ' a', ' an', ' some', ' any', ' the'].map((article) => `${lead}${article}`));
+}
 
 function coatPhrases(...lengths: readonly string[]): string[] {
   return lengths.flatMap((length) =>
@@ -150,7 +182,18 @@ function coatPhrases(...lengths: readonly string[]): string[] {
 export const plainPhrases: readonly string[] = [
   // Who looks for an animal, not what it is.
   ...['for senior', 'for a senior', 'for elderly', 'for the elderly', 'for pensioner', 'for older people', 'for adult', 'for beginner'],
-  ...['young at heart', 'old soul', 'big heart', 'big hearted', 'big personality', 'little bit', 'big time', 'black market', 'small talk'],
+  ...[
+    'young at heart',
+    'old soul',
+    'search and rescue',
+    'big heart',
+    'big hearted',
+    'big personality',
+    'little bit',
+    'big time',
+    'black market',
+    'small talk',
+  ],
   ...Object.entries(colorSpellings)
     .flatMap(([name, others]) => [name, ...others])
     .concat('green', 'hazel', 'amber')

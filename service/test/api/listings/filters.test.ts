@@ -84,6 +84,13 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     leave: ['PATCH', '', { name: 'Rex' }],
     enter: ['PATCH', '', { name: 'Quillon' }],
   }),
+  spelling: () => ({
+    query: 'q=quillan&spelling=exact',
+    matching: { pet: { name: 'Quillan' } },
+    other: { pet: { name: 'Quillon' } },
+    leave: ['PATCH', '', { name: 'Rex' }],
+    enter: ['PATCH', '', { name: 'Quillan' }],
+  }),
   name: () => ({
     query: 'name=quincy',
     matching: { pet: { name: 'Little Quincy' } },

@@ -41,6 +41,32 @@ describe('A phrase of the table', () => {
   });
 });
 
+describe('What says nothing of an animal', () => {
+  test.each<[string, PhraseFilters & { rest?: string }, string[]]>([
+    ['looking for a small dog', { categoryId: dogs, size: 'small' }, ['looking for a']],
+    ["I'm looking for a cat please", { categoryId: cats }, ['I m looking for a', 'please']],
+    ['I want puppies near me', { categoryId: dogs, age: 'baby' }, ['I want', 'near me']],
+    ['rescue cats for adoption', { categoryId: cats }, ['rescue', 'for adoption']],
+    ['we would like to adopt a shy cat', { categoryId: cats, rest: 'shy' }, ['would like', 'to adopt a']],
+    ['hi, do you have any labradors? thanks', { breed: 'labrador' }, ['hi', 'do you have any', 'thanks']],
+    ['kittens for sale in my area', { categoryId: cats, age: 'baby' }, ['for sale', 'in my area']],
+    ['search and rescue dog', { categoryId: dogs, rest: 'search and rescue' }, []],
+    ['"please" dog', { categoryId: dogs, rest: 'please' }, []],
+    ['rescue', {}, ['rescue']],
+  ])('in "%s" is left out, and said', (q, expected, leftOut) => {
+    expect(read(q)).toEqual(expected);
+    expect(interpret(tokensOf(q), {}, vocabulary)?.leftOut).toEqual(leftOut);
+  });
+});
+
+describe('A misspelt phrase', () => {
+  test('is said with the phrase that it was read as', () => {
+    expect(interpret(tokensOf('small pupies'), {}, vocabulary)?.corrections).toEqual([{ typed: 'pupies', searched: 'puppy' }]);
+    expect(interpret(tokensOf('small puppies'), {}, vocabulary)?.corrections).toEqual([]);
+    expect(interpret(tokensOf('kiten'), {}, { ...vocabulary, isSpellingExact: true })).toBeUndefined();
+  });
+});
+
 describe('A search', () => {
   test.each<[string, ReturnType<typeof read>]>([
     ['small dog', { categoryId: dogs, size: 'small' }],
