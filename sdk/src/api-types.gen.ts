@@ -2083,6 +2083,10 @@ export type ListListingsData = {
          */
         q?: string;
         /**
+         * exact: a misspelt word of `q` is not corrected. Without it, `Search-Notes` says what was corrected.
+         */
+        spelling?: 'exact';
+        /**
          * Words of the name, all of which it must have. Accents and case do not matter.
          */
         name?: string;
@@ -2103,6 +2107,14 @@ export type ListListingsData = {
          */
         age?: 'baby' | 'young' | 'adult' | 'senior';
         /**
+         * Only animals of so many months or more. Months are completed ones: 24 is two years old.
+         */
+        ageMonthsMin?: number;
+        /**
+         * Only animals of so many completed months or fewer: 23 is under two years.
+         */
+        ageMonthsMax?: number;
+        /**
          * Only animals that are known to be of this sex.
          */
         sex?: 'male' | 'female';
@@ -2118,6 +2130,10 @@ export type ListListingsData = {
          * Only animals that are known to get along with them. Repeat it to ask for several.
          */
         goodWith?: Array<'children' | 'dogs' | 'cats'>;
+        /**
+         * Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.
+         */
+        not?: Array<string>;
         /**
          * Only animals of shelters in this town. Accents and case do not matter.
          */
@@ -2180,6 +2196,10 @@ export type ListListingFacetsData = {
          */
         q?: string;
         /**
+         * exact: a misspelt word of `q` is not corrected. Without it, `Search-Notes` says what was corrected.
+         */
+        spelling?: 'exact';
+        /**
          * Words of the name, all of which it must have. Accents and case do not matter.
          */
         name?: string;
@@ -2200,6 +2220,14 @@ export type ListListingFacetsData = {
          */
         age?: 'baby' | 'young' | 'adult' | 'senior';
         /**
+         * Only animals of so many months or more. Months are completed ones: 24 is two years old.
+         */
+        ageMonthsMin?: number;
+        /**
+         * Only animals of so many completed months or fewer: 23 is under two years.
+         */
+        ageMonthsMax?: number;
+        /**
          * Only animals that are known to be of this sex.
          */
         sex?: 'male' | 'female';
@@ -2215,6 +2243,10 @@ export type ListListingFacetsData = {
          * Only animals that are known to get along with them. Repeat it to ask for several.
          */
         goodWith?: Array<'children' | 'dogs' | 'cats'>;
+        /**
+         * Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.
+         */
+        not?: Array<string>;
         /**
          * Only animals of shelters in this town. Accents and case do not matter.
          */

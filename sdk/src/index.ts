@@ -47,7 +47,7 @@ export type {
 } from './api-types.gen.ts';
 export { ConnectionError, HomewardError } from './errors.ts';
 export type { FeedEvent, FollowOptions } from './feed.ts';
-export type { Listing, Page, Understood } from './listing.ts';
+export type { Correction, Listing, Page, Understood } from './listing.ts';
 export { placeholderColor } from './placeholder-color.ts';
 export type { RateLimit } from './rate-limit.ts';
 export { createStore, type Store } from './store.ts';

@@ -13,6 +13,15 @@ export interface Page<T> {
   readonly cursor: string | undefined;
   /** Of a search with `q`: its phrases as filters, and the other words of `q` in quotes. */
   readonly understoodAs?: Understood;
+  /** What `q` says that is no word to search for, such as "looking for a". */
+  readonly leftOut?: readonly string[];
+  /** The words of `q` that no animal has, each with what was searched for. */
+  readonly corrections?: readonly Correction[];
+}
+
+export interface Correction {
+  readonly typed: string;
+  readonly searched: string;
 }
 
 /** Lazy: no request is sent before you read from it. */
@@ -52,12 +61,23 @@ export function createListing<T>(transport: Transport, call: Call): Listing<T> {
 export async function readPage<T>(transport: Transport, call: Call): Promise<Page<T>> {
   const response = await transport.call(call);
   const location = response.headers.get('content-location');
-  return { items: response.body as T[], cursor: cursorOf(response), ...(location !== null && { understoodAs: queryOf(location) }) };
+  return {
+    items: response.body as T[],
+    cursor: cursorOf(response),
+    ...(location !== null && { understoodAs: queryOf(location), ...notesOf(response) }),
+  };
+}
+
+function notesOf({ headers }: ApiResponse): Pick<Page<unknown>, 'leftOut' | 'corrections'> {
+  const notes = new URLSearchParams(headers.get('search-notes') ?? '');
+  const searched = notes.getAll('searched');
+  const corrections = notes.getAll('misspelt').map((typed, n) => ({ typed, searched: searched[n] ?? typed }));
+  return { leftOut: notes.getAll('leftOut'), corrections };
 }
 
 /** The filters that may be repeated. */
-const lists: readonly string[] = ['id', 'goodWith', 'color'];
-const integers: readonly string[] = ['id', 'categoryId', 'shelterId', 'withinKm'];
+const lists: readonly string[] = ['id', 'goodWith', 'color', 'not'];
+const integers: readonly string[] = ['id', 'categoryId', 'shelterId', 'withinKm', 'ageMonthsMin', 'ageMonthsMax'];
 /** Of the page, and not of what is searched for. */
 const ofThePage: readonly string[] = ['limit', 'cursor'];
 

@@ -8,6 +8,9 @@ const withinKmMax = 500;
 const idsMax = 100;
 const wordsLengthMax = 100;
 const colorsMax = 3;
+const exclusionsMax = 10;
+/** A tortoise may be as old as that. */
+const ageMonthsMax = 1_200;
 
 /**
  * The filters of a search for animals, in the order of the documentation and of links. The parameters of the request, the conditions
@@ -64,6 +67,14 @@ export const listingFilters = {
       'What people type: phrases such as small dog, puppy, good with cats or in Vienna become filters, and the other words must be in the name, the breeds, the colors, the tags or the description. `Content-Location` says what was understood. Words in quotes are searched as words. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.',
     example: 'shy labrador',
   },
+  spelling: {
+    kind: 'spelling',
+    values: ['exact'],
+    of: 'animal',
+    footprint: 'everyAnimal',
+    term: undefined,
+    about: 'exact: a misspelt word of `q` is not corrected. Without it, `Search-Notes` says what was corrected.',
+  },
   name: {
     kind: 'name',
     lengthMax: wordsLengthMax,
@@ -113,6 +124,24 @@ export const listingFilters = {
     term: 'born',
     about: 'baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.',
   },
+  ageMonthsMin: {
+    kind: 'months',
+    is: 'min',
+    max: ageMonthsMax,
+    of: 'profile',
+    column: 'birth_date',
+    term: 'born',
+    about: 'Only animals of so many months or more. Months are completed ones: 24 is two years old.',
+  },
+  ageMonthsMax: {
+    kind: 'months',
+    is: 'max',
+    max: ageMonthsMax,
+    of: 'profile',
+    column: 'birth_date',
+    term: 'born',
+    about: 'Only animals of so many completed months or fewer: 23 is under two years.',
+  },
   sex: {
     kind: 'choice',
     values: knownSexes,
@@ -130,6 +159,18 @@ export const listingFilters = {
     column: 'good_with',
     term: 'with',
     about: 'Only animals that are known to get along with them. Repeat it to ask for several.',
+  },
+  not: {
+    kind: 'not',
+    countMax: exclusionsMax,
+    of: 'animal',
+    // Any may be one that is left out.
+    footprint: 'everyAnimal',
+    column: 'id',
+    term: undefined,
+    about:
+      'Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.',
+    example: 'goodWith:cats',
   },
   town: {
     kind: 'address',
@@ -199,6 +240,9 @@ type ColumnComparison = { readonly column: string } & (
   | { readonly kind: 'hold'; readonly values: readonly ShownHold[]; readonly term: undefined }
   /** Compares dates of birth. */
   | { readonly kind: 'age'; readonly values: typeof ageBands }
+  /** May be repeated: the animal must not match any of them. Each names filters with a column. */
+  | { readonly kind: 'not'; readonly countMax: number; readonly term: undefined; readonly example: string }
+  | { readonly kind: 'months'; readonly is: 'min' | 'max'; readonly max: number }
 );
 
 /** Finds words in the texts of a column that has an array of them, without accents and case. The document has the same words. */
@@ -219,6 +263,7 @@ type LabelRow = {
 /** Each with its own part of a search: the words of the document, and the shelters in or near a place. */
 type OtherComparison =
   | { readonly kind: 'words' | 'name' | 'orNamed'; readonly lengthMax: number; readonly example: string }
+  | { readonly kind: 'spelling'; readonly values: readonly string[] }
   /** Of the shelter: its column has the name of the filter. */
   | { readonly kind: 'address'; readonly lengthMax: number; readonly example: string }
   | { readonly kind: 'place'; readonly example: string }
@@ -226,7 +271,7 @@ type OtherComparison =
 
 export type FilterKind = FilterRow['kind'];
 export type ColumnKind = ColumnFilterRow['kind'];
-export type TermKind = Exclude<ColumnKind, 'ids' | 'hold'>;
+export type TermKind = Exclude<ColumnKind, 'ids' | 'hold' | 'not'>;
 export type ColumnFilterRow = FilterRow & (ColumnComparison | LabelRow);
 export type FilterRowOf<Kind extends FilterKind> = Extract<FilterRow, { readonly kind: Kind }>;
 
@@ -242,13 +287,13 @@ export const filterRows = Object.entries(listingFilters) as ReadonlyArray<readon
 export type FilterValues = { readonly [Name in FilterName]?: FilterValue<Filters[Name]> | undefined };
 
 export type FilterValue<Row extends FilterRow> = Row extends {
-  readonly kind: 'choice' | 'age' | 'hold';
+  readonly kind: 'choice' | 'age' | 'hold' | 'spelling';
   readonly values: ReadonlyArray<infer Value>;
 }
   ? Value
   : Row extends { readonly kind: 'choices'; readonly values: ReadonlyArray<infer Value> }
     ? Value[]
-    : OtherValues[Exclude<FilterKind, 'choice' | 'choices' | 'age' | 'hold'> & Row['kind']];
+    : OtherValues[Exclude<FilterKind, 'choice' | 'choices' | 'age' | 'hold' | 'spelling'> & Row['kind']];
 
 interface OtherValues {
   readonly id: bigint;
@@ -261,4 +306,6 @@ interface OtherValues {
   readonly address: string;
   readonly place: string;
   readonly radius: number;
+  readonly months: number;
+  readonly not: string[];
 }

@@ -5,7 +5,7 @@ import { allowedMethods } from './methods.ts';
 
 export const exposedHeaders = [
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit-Policy, RateLimit',
-  'Retry-After, Link, ETag, Location, Content-Location, Idempotent-Replayed, Deprecation, Sunset, X-Request-Id',
+  'Retry-After, Link, ETag, Location, Content-Location, Search-Notes, Idempotent-Replayed, Deprecation, Sunset, X-Request-Id',
 ].join(', ');
 
 export const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders };

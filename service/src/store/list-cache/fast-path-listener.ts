@@ -212,6 +212,7 @@ function fieldsOf(page: ListPage<unknown>, coding: Coding | undefined): Fields {
     etag: codedEtag(page.etag, coding),
     ...(page.link && { link: page.link }),
     ...(page.contentLocation && { 'content-location': page.contentLocation }),
+    ...(page.searchNotes && { 'search-notes': page.searchNotes }),
   };
   const withBody = { 'content-type': 'application/json; charset=utf-8', ...(coding && { 'content-encoding': coding }) };
   const fields = { always: Object.entries(always).flat(), withBody: Object.entries(withBody).flat() };

@@ -14,6 +14,8 @@ export interface ListPage<Rows> {
   readonly link: string | undefined;
   /** Where what the request was understood as is; undefined: the request says it. */
   readonly contentLocation?: string | undefined;
+  /** What was left out of a search or corrected; undefined: nothing. */
+  readonly searchNotes?: string | undefined;
   readonly footprint: Rows;
   /** Undefined: `pageAgeMaxMs`. */
   readonly ageMaxMs?: number | undefined;

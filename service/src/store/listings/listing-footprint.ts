@@ -79,7 +79,7 @@ function matchingOf(search: ListingSearch): Footprint {
   for (const { name, part } of animalFilters) {
     const value = search[name];
     if (value === undefined || part === 'everyAnimal') continue;
-    matching = { ...matching, [part]: Array.isArray(value) ? new Set(value) : value };
+    matching = { ...matching, [part]: Array.isArray(value) ? new Set<unknown>(value) : value };
   }
   return matching;
 }

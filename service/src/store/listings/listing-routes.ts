@@ -32,7 +32,7 @@ import { listingsJson } from './listing-json.ts';
 import { FacetsSchema, type ListFacets, ListFacetsQuery, ListingSchema, type ListListings, ListListingsQuery } from './listing-schemas.ts';
 import type { Asked, Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
 import { countListings, type Listing, searchListings } from './listings.ts';
-import type { Reading } from './understanding.ts';
+import { plainReading, type Reading } from './understanding.ts';
 
 interface Parts {
   readonly db: Searcher;
@@ -52,6 +52,7 @@ export function listingRoutes(api: Api, { db, pages, clock, config: { photosUrl 
     reply.compressBody = (coding) => pages.readCompressed(url, page, coding, () => compress(page.body, coding, 'fast'));
     if (page.link) addLink(reply, page.link);
     if (page.contentLocation !== undefined) reply.header('content-location', page.contentLocation);
+    if (page.searchNotes !== undefined) reply.header('search-notes', page.searchNotes);
     return sendJson(reply.header('etag', page.etag), page.body);
   };
 
@@ -121,6 +122,7 @@ async function readFacets(
   return listPage(body, {
     link: undefined,
     contentLocation: query.q === undefined ? undefined : pathWith(facetsPath, filtersOf(result.reading.search, query)),
+    searchNotes: notesOf(result.reading),
     etag: etagOf(body),
     footprint: footprintOfCounts(search, result),
     ageMaxMs: ageMaxMsOf(result.asked),
@@ -150,7 +152,17 @@ async function readListingPage(
   const given = { limit: limit === sizeDefault ? undefined : limit.toString(), cursor };
   const contentLocation = q === undefined ? undefined : pathWith(path, { ...filters, ...given });
   const ageMaxMs = Math.min(ageMaxMsOf(asked) ?? pageAgeMaxMs, ...found.flatMap(({ hold }) => msUntilEnd(hold, nowMs)));
-  return listPage(json, { link, contentLocation, etag: etagOf(json, link), footprint, ageMaxMs });
+  return listPage(json, { link, contentLocation, searchNotes: notesOf(result.reading), etag: etagOf(json, link), footprint, ageMaxMs });
+}
+
+/** As a query: the words that were left out, and those that were corrected, each with what was searched for. */
+function notesOf({ leftOut, corrections }: Reading): string | undefined {
+  const notes = new URLSearchParams(leftOut.map((text): [string, string] => ['leftOut', text]));
+  for (const { typed, searched } of corrections) {
+    notes.append('misspelt', typed);
+    notes.append('searched', searched);
+  }
+  return notes.size === 0 ? undefined : notes.toString();
 }
 
 interface Resumed {
@@ -162,11 +174,12 @@ interface Resumed {
 
 /** Finds the reading that a cursor is of. Cursors of the release before are of the words as they were sent. */
 function resumeAt(cursor: string, { search, query, sort, filtersOfReading }: Resumed) {
-  return (readings: readonly Reading[]) => {
-    const asSent: Reading = { search, named: [], lifted: undefined, dependsOnPlaces: false };
+  return (readings: readonly Reading[], isLast: boolean) => {
+    const asSent: Reading = { ...plainReading, search };
     const isSent = query.q !== undefined && isCursorOf(cursor, filtersOf(search, query));
-    const meant =
-      readings.find((reading) => isCursorOf(cursor, filtersOfReading(reading.search))) ?? (isSent ? asSent : (readings[0] ?? asSent));
+    const own = readings.find((reading) => isCursorOf(cursor, filtersOfReading(reading.search)));
+    if (!own && !isSent && !isLast) return undefined;
+    const meant = own ?? (isSent ? asSent : (readings[0] ?? asSent));
     const filters = meant === asSent ? filtersOf(search, query) : filtersOfReading(meant.search);
     return { reading: meant, after: readPosition(cursor, filters, sort) };
   };

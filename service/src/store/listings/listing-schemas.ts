@@ -1,4 +1,5 @@
 import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from 'typebox';
+import { excludedPattern } from '../../domain/excluded-filters.ts';
 import {
   type FilterKind,
   type FilterName,
@@ -92,6 +93,17 @@ const parameters: { readonly [Kind in FilterKind]: (row: FilterRowOf<Kind>) => T
   id: ({ about }) => Int64({ description: about }),
   ids: ({ countMax, about }) => Type.Array(Int64(), { maxItems: countMax, description: about }),
   age: ({ values, about }) => StringEnum(values, { description: about }),
+  spelling: ({ values, about }) => StringEnum(values, { description: about }),
+  months: ({ max, about }) => Type.Integer({ minimum: 0, maximum: max, description: about }),
+  not: ({ countMax, about, example }) =>
+    Type.Array(
+      Type.String({
+        pattern: excludedPattern,
+        'x-must-be': 'filters with their values, such as goodWith:cats or categoryId:1,age:baby',
+        examples: [example],
+      }),
+      { maxItems: countMax, description: about },
+    ),
   label: (row) => Words(row),
   labels: (row) => Type.Array(Words({ ...row, about: undefined }), { maxItems: row.countMax, description: row.about }),
   words: (row) => Words(row),

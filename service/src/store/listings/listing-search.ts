@@ -4,6 +4,8 @@ import type { FilterValues } from '../../domain/listing-filters.ts';
 export interface ListingSearch extends Omit<FilterValues, 'near' | 'withinKm'> {
   /** Words with which animals are found as well: some of `q` may be misspelt, though an animal has them. */
   readonly otherWords?: string | undefined;
+  /** Words of `q` that must stand together, such as "not shy". */
+  readonly together?: readonly string[] | undefined;
   readonly near?: Near | undefined;
   /** The date that ages are computed for, such as 2026-11-16. */
   readonly today: string;

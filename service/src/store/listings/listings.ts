@@ -9,7 +9,7 @@ import type { Asked, Found, ListingSearch, ListingSort, Position } from './listi
 import { namedRank } from './named-queries.ts';
 import { asksForWords } from './search-conditions.ts';
 import { correctWords } from './spelling.ts';
-import { type Reading, understand } from './understanding.ts';
+import { namedAsRest, type Reading, understand, withWords } from './understanding.ts';
 
 export interface Listing extends ListingRow {
   readonly profile: StoredProfile;
@@ -27,8 +27,10 @@ interface Result<T> {
 interface Page {
   readonly sort: ListingSort;
   readonly limit: number;
-  /** Which of the readings a cursor is of, and where it is; undefined: there is no cursor. */
-  readonly resume: ((readings: readonly [Reading, ...Reading[]]) => { readonly reading: Reading; readonly after: Position }) | undefined;
+  /** Which of the readings a cursor is of, and where it is; undefined: there is no cursor, or it is of none and they are not the last ones. */
+  readonly resume:
+    | ((readings: readonly [Reading, ...Reading[]], isLast: boolean) => { readonly reading: Reading; readonly after: Position } | undefined)
+    | undefined;
 }
 
 /** Finds a page of animals and reads all that is shown of them, in one snapshot: each is as it was found. */
@@ -41,8 +43,11 @@ export async function searchListings(
   const searchWithin = async (tx: Db) => {
     const readings = await understand(tx, search, sort);
     if (resume) {
-      const { reading, after } = resume(readings);
-      return { ...(await findReading(tx, reading, { sort, after, limit })), reading, after, isFallback: false };
+      const meant = resume(readings, false) ?? resume(await correctReadings(tx, readings, sort), true);
+      if (!meant) throw new Error('a cursor is of no reading');
+      const { reading, after } = meant;
+      const found = await findReading(tx, reading, { sort, after, limit });
+      return { ...found, reading: found.reading, after, isFallback: false };
     }
     const first = await findFirst(readings, (reading) => findReading(tx, reading, { sort, after: undefined, limit }));
     return { ...first, after: undefined };
@@ -61,12 +66,17 @@ export async function countListings(db: Searcher, search: ListingSearch, clientI
     // Animals without a profile are found, and not counted.
     const chosen = await findFirst(readings, (reading) =>
       readings.length === 1 || reading.named.length > 0
-        ? Promise.resolve({ found: reading.named, asked: { words: undefined } })
+        ? Promise.resolve({ found: reading.named, asked: { words: undefined }, reading })
         : findReading(tx, reading, { sort: 'newest', after: undefined, limit: 1 }),
     );
-    const { corrected, asked } = await withCorrectWords(tx, chosen.reading.search);
+    const { corrected, asked, reading } = await withCorrectWords(tx, chosen.reading, 'relevance');
     const named = chosen.reading.named.map(({ id }) => id);
-    return { ...chosen, asked, counts: corrected || named.length > 0 ? await countFacets(tx, corrected, named, search.today) : [] };
+    return {
+      ...chosen,
+      asked,
+      reading,
+      counts: corrected || named.length > 0 ? await countFacets(tx, corrected, named, search.today) : [],
+    };
   };
   const { counts, ...result } = await db.search(countWithin, clientId, byIndexOnly);
   const of = (facet: FacetCount['facet']) =>
@@ -79,6 +89,8 @@ export async function countListings(db: Searcher, search: ListingSearch, clientI
 }
 
 interface FoundBy {
+  /** With the words that it was corrected to. */
+  readonly reading: Reading;
   readonly found: readonly Found[];
   readonly asked: Asked;
 }
@@ -87,11 +99,23 @@ interface FoundBy {
 async function findFirst(
   [meant, inNames]: readonly [Reading, ...Reading[]],
   find: (reading: Reading) => Promise<FoundBy>,
-): Promise<FoundBy & { readonly reading: Reading; readonly isFallback: boolean }> {
-  const first = { ...(await find(meant)), reading: meant };
+): Promise<FoundBy & { readonly isFallback: boolean }> {
+  const first = await find(meant);
   if (first.found.length > 0 || inNames?.search.name === undefined) return { ...first, isFallback: false };
-  const second = { ...(await find(inNames)), reading: inNames };
+  const second = await find(inNames);
   return { ...(second.found.length > 0 ? second : first), isFallback: true };
+}
+
+/** A cursor of a search whose words were corrected is of the words that they were corrected to. */
+async function correctReadings(
+  tx: Db,
+  [first, ...others]: readonly [Reading, ...Reading[]],
+  sort: ListingSort,
+): Promise<[Reading, ...Reading[]]> {
+  const correct = async (reading: Reading) => (await withCorrectWords(tx, reading, sort)).reading;
+  const corrected: [Reading, ...Reading[]] = [await correct(first)];
+  for (const other of others) corrected.push(await correct(other));
+  return corrected;
 }
 
 interface Turn {
@@ -101,26 +125,33 @@ interface Turn {
 }
 
 /** By relevance, the animals with the name that is searched for come first. */
-async function findReading(tx: Db, { search, named }: Reading, turn: Turn): Promise<FoundBy> {
-  const { corrected, asked } = await withCorrectWords(tx, search);
+async function findReading(tx: Db, typed: Reading, turn: Turn): Promise<FoundBy> {
+  const { corrected, asked, reading } = await withCorrectWords(tx, typed, turn.sort);
+  const { named } = reading;
   const { sort, after, limit } = turn;
-  if (sort !== 'relevance') return { found: corrected ? await find(tx, corrected, turn) : [], asked };
+  if (sort !== 'relevance') return { found: corrected ? await find(tx, corrected, turn) : [], asked, reading };
   const isAmongNamed = after === undefined || after.rank === namedRank;
   const first = isAmongNamed ? named.filter(({ id }) => after === undefined || id < after.id).slice(0, limit) : [];
-  if (!corrected || first.length === limit) return { found: first, asked };
+  if (!corrected || first.length === limit) return { found: first, asked, reading };
   const ids = new Set(named.map(({ id }) => id));
   const others = await find(tx, corrected, { sort, after: isAmongNamed ? undefined : after, limit: limit + ids.size });
-  return { found: [...first, ...others.filter(({ id }) => !ids.has(id))].slice(0, limit), asked };
+  return { found: [...first, ...others.filter(({ id }) => !ids.has(id))].slice(0, limit), asked, reading };
 }
 
 /** Without `corrected`, the text of the search has no words, or one that no animal has, so it finds nothing. */
 async function withCorrectWords(
   tx: Db,
-  search: ListingSearch,
-): Promise<{ readonly corrected: ListingSearch | undefined; readonly asked: Asked }> {
-  if (search.q === undefined) return { corrected: search, asked: { words: undefined } };
-  const { corrected, words } = await correctWords(tx, search.q);
-  return { corrected: corrected && { ...search, ...corrected }, asked: { words } };
+  reading: Reading,
+  sort: ListingSort,
+): Promise<{ readonly corrected: ListingSearch | undefined; readonly asked: Asked; readonly reading: Reading }> {
+  const { search } = reading;
+  if (search.q === undefined) return { corrected: search, asked: { words: undefined }, reading };
+  const { corrected, corrections, words } = await correctWords(tx, search.q, search.spelling === 'exact');
+  if (corrections.length === 0) return { corrected: corrected && { ...search, ...corrected }, asked: { words }, reading };
+  const meant = withWords(search, corrections);
+  const named = sort === 'relevance' ? await namedAsRest(tx, reading.named, meant) : reading.named;
+  const said = { ...reading, search: meant, named, corrections: [...reading.corrections, ...corrections] };
+  return { corrected: corrected && { ...search, ...corrected }, asked: { words }, reading: said };
 }
 
 async function find(tx: Db, search: ListingSearch, { sort, ...page }: Turn): Promise<Found[]> {

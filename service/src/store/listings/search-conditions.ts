@@ -1,3 +1,4 @@
+import { readExcluded } from '../../domain/excluded-filters.ts';
 import {
   type AddressFilterName,
   type ColumnFilterName,
@@ -82,7 +83,7 @@ export const asksForProfile = (search: ListingSearch): boolean => profileFilters
 export const asksForWords = ({ q, name }: ListingSearch): boolean => q !== undefined || name !== undefined;
 
 /** The words as a query: either of two texts, and the words of the name. Undefined: any. */
-export function wordsOf({ q, otherWords, name }: ListingSearch, parameters: Parameters): string | undefined {
+export function wordsOf({ q, otherWords, together = [], name }: ListingSearch, parameters: Parameters): string | undefined {
   const texts = [q, otherWords].filter((text) => text !== undefined);
   const anywhere = texts.map((text) => `plainto_tsquery('listings', ${parameters.add(text)})`).join(' || ');
   // Names have weight A in a document.
@@ -90,7 +91,8 @@ export function wordsOf({ q, otherWords, name }: ListingSearch, parameters: Para
     name === undefined
       ? ''
       : `regexp_replace(plainto_tsquery('listings', ${parameters.add(name)})::text, '''(?= & |$)', ''':A', 'g')::tsquery`;
-  const queries = [anywhere, inName].filter((query) => query !== '').map((query) => `(${query})`);
+  const phrases = together.map((text) => `phraseto_tsquery('listings', ${parameters.add(text)})`);
+  const queries = [anywhere, ...phrases, inName].filter((query) => query !== '').map((query) => `(${query})`);
   return queries.length === 0 ? undefined : `(${queries.join(' && ')})`;
 }
 
@@ -104,7 +106,7 @@ export function termsOf(search: ListingSearch, parameters: Parameters): string |
   return queries.length === 0 ? undefined : queries.join(' && ');
 }
 
-function conditionsOf(filters: typeof petFilters, search: ListingSearch, parameters: Parameters, alias: string): string[] {
+function conditionsOf(filters: Readonly<typeof petFilters>, search: ListingSearch, parameters: Parameters, alias: string): string[] {
   const texts: string[] = [];
   for (const { name, row, condition } of filters) {
     const value = search[name];
@@ -123,6 +125,8 @@ export function bornFor(age: AgeBand, today: string): string[] {
   ];
 }
 
+const monthsAgo = (today: string, months: number) => `(${today}::date - interval '${months} months')`;
+
 function yearsOf(age: AgeBand) {
   const before = ageBands[ageBands.indexOf(age) - 1];
   return { startYears: before === undefined ? 0 : ageBandEndYears[before], endYears: ageBandEndYears[age] };
@@ -133,8 +137,19 @@ const firstYear = 2000;
 
 function birthYears(age: AgeBand, thisYear: number): number[] {
   const { startYears, endYears } = yearsOf(age);
-  const first = Math.max(thisYear - endYears, firstYear);
-  return Array.from({ length: thisYear - startYears - first + 1 }, (_, index) => first + index);
+  return yearsFrom(thisYear - endYears, thisYear - startYears);
+}
+
+const yearsFrom = (from: number, to: number): number[] => {
+  const [first, last] = [Math.max(from, firstYear), Math.max(to, firstYear)];
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+};
+
+/** Those of all ages from `min` to `max` months. */
+function birthYearsOf({ is }: FilterRowOf<'months'>, months: number, today: string): number[] {
+  const [year = 0, month = 0] = today.split('-').map(Number);
+  const yearBefore = (count: number) => Math.floor((12 * year + month - 1 - count) / 12);
+  return is === 'min' ? yearsFrom(firstYear, yearBefore(months)) : yearsFrom(yearBefore(months + 1), year);
 }
 
 type ValueOf<Kind extends ColumnKind> = FilterValue<FilterRowOf<Kind>>;
@@ -158,10 +173,25 @@ const conditions: { readonly [Kind in ColumnKind]: Condition<Kind> } = {
     bornFor(age, parameters.add(today))
       .map((born) => `${column} ${born}`)
       .join(' and '),
+  months: (column, months, parameters, { today, row: { is } }) =>
+    is === 'min'
+      ? `${column} <= ${monthsAgo(parameters.add(today), months)}`
+      : `${column} > ${monthsAgo(parameters.add(today), months + 1)}`,
+  not: (column, texts, parameters, { today }) =>
+    texts.map((text) => excludedCondition(column, { ...readExcluded(text), today }, parameters)).join(' and ') || 'true',
   label: (column, label, parameters, { row }) => labelCondition(column, spellingsOf(row.spellings, label), parameters),
   labels: (column, labels, parameters, { row }) =>
     labels.map((label) => labelCondition(column, spellingsOf(row.spellings, label), parameters)).join(' and ') || 'true',
 };
+
+/** A query for each animal, which `is null` keeps apart: a join would begin with all that are left out. Animals without a profile are of a category too. */
+function excludedCondition(column: string, excluded: ListingSearch, parameters: Parameters): string {
+  const [table, filters] = asksForProfile(excluded)
+    ? (['listings', [...petFilters, ...profileFilters]] as const)
+    : (['pets', petFilters] as const);
+  const conditions = conditionsOf(filters, excluded, parameters, 'excluded').join(' and ');
+  return `(select true from ${table} excluded where excluded.id = ${column} and ${conditions}) is null`;
+}
 
 const labelCondition = (column: string, spellings: readonly string[], parameters: Parameters) =>
   spellings.length === 0
@@ -179,6 +209,12 @@ const termQueries: { readonly [Kind in TermKind]: TermQuery<Kind> } = {
     const years = birthYears(age, Number(today.slice(0, 4)));
     return `${parameters.add(years.map((year) => wordOf(term, year)).join(' | '))}::tsquery`;
   },
+  months: (row, months, parameters, today) =>
+    `${parameters.add(
+      birthYearsOf(row, months, today)
+        .map((year) => wordOf(row.term, year))
+        .join(' | '),
+    )}::tsquery`,
   label: ({ spellings }, label, parameters) => labelQuery(spellingsOf(spellings, label), parameters),
   labels: ({ spellings }, labels, parameters) =>
     labels.map((label) => labelQuery(spellingsOf(spellings, label), parameters)).join(' && ') || `''::tsquery`,
@@ -200,6 +236,8 @@ const petFilters = comparisons(columnRows.filter(([, { of }]) => of !== 'profile
 const profileFilters = comparisons(columnRows.filter(([, { of }]) => of === 'profile'));
 const termFilters = columnRows.flatMap(([name, row]) => {
   const query =
-    row.kind === 'ids' || row.kind === 'hold' || (row.term === undefined && !('spellings' in row)) ? undefined : termQueries[row.kind];
+    row.kind === 'ids' || row.kind === 'hold' || row.kind === 'not' || (row.term === undefined && !('spellings' in row))
+      ? undefined
+      : termQueries[row.kind];
   return query ? { name, row, query: query as TermQuery<ColumnKind> } : [];
 });

@@ -1,6 +1,8 @@
 import { folded } from '../../domain/folded-words.ts';
+import { listingFilters } from '../../domain/listing-filters.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type Interpretation, interpret, isSame } from '../phrases/interpretation.ts';
+import type { Correction } from '../phrases/phrase-filters.ts';
 import { placesAskedFor, townAskedFor } from '../phrases/place-phrases.ts';
 import { type Token, tokensOf } from '../phrases/tokens.ts';
 import { findTown, readVocabulary } from '../phrases/vocabulary.ts';
@@ -17,6 +19,8 @@ export interface Reading {
   readonly lifted: Lifted | undefined;
   /** A place that was not found may be one as soon as a shelter is there. */
   readonly dependsOnPlaces: boolean;
+  readonly leftOut: readonly string[];
+  readonly corrections: readonly Correction[];
 }
 
 export interface Lifted {
@@ -26,7 +30,7 @@ export interface Lifted {
 
 /** Longer names are rare. */
 const nameWordsMax = 3;
-const qLengthMax = 100;
+const qLengthMax = listingFilters.q.lengthMax;
 
 /**
  * The ways to understand a search, the first of which is meant. If it finds nothing, the words are searched in names alone. A cursor may
@@ -43,7 +47,7 @@ export async function understand(db: Db, search: ListingSearch, sort: ListingSor
   const first = await readNamed(db, { search, understood, tokens, found, sort });
   const others = first.search.orNamed === search.orNamed ? [] : [understood];
   const name = search.name === undefined ? [{ ...search, q: undefined, name: tokens.map(({ text }) => text).join(' ') }] : [];
-  return [first, ...[...name, ...others].map((one) => ({ search: one, named: [], lifted: undefined }))].map((reading) => ({
+  return [first, ...[...name, ...others].map((one) => ({ ...plainReading, search: one }))].map((reading) => ({
     ...reading,
     dependsOnPlaces,
   })) as [Reading, ...Reading[]];
@@ -56,15 +60,21 @@ interface Interpreted {
 
 /** By the phrases, and then by the towns of shelters, if what is left is one. */
 async function interpretIn(db: Db, tokens: readonly Token[], search: ListingSearch): Promise<Interpreted> {
-  const found = interpret(tokens, search, await readVocabulary(db, tokens));
-  const { filters, rest, agrees } = found ?? { filters: {}, rest: tokens, agrees: false };
+  const found = interpret(tokens, search, await readVocabulary(db, tokens, search.spelling === 'exact'));
+  const { filters, rest, agrees } = found ?? { ...nothing, rest: tokens };
   const text = filters.town === undefined && filters.postcode === undefined ? townAskedFor(rest) : undefined;
   if (text === undefined) return { found, dependsOnPlaces: placesAskedFor(tokens).length > 0 };
   const town = await findTown(db, text);
   const isTown = town !== undefined && (search.town === undefined || isSame(search.town, town));
   if (!isTown) return { found, dependsOnPlaces: true };
-  return { found: { filters: { ...filters, town }, rest: [], agrees: agrees || search.town !== undefined }, dependsOnPlaces: true };
+  const others = found ?? nothing;
+  return {
+    found: { ...others, filters: { ...filters, town }, rest: [], agrees: agrees || search.town !== undefined },
+    dependsOnPlaces: true,
+  };
 }
+
+const nothing: Interpretation = { filters: {}, rest: [], leftOut: [], corrections: [], agrees: false };
 
 type Named = Omit<Reading, 'dependsOnPlaces'>;
 
@@ -79,27 +89,32 @@ interface Understood {
 /** Animals whose name is the whole text come first, also those that are not what the text means. What the request asks for they must match. */
 async function readNamed(db: Db, { search, understood, tokens, found, sort }: Understood): Promise<Named> {
   const name = tokens.map(({ text }) => text).join(' ');
+  const said = { leftOut: found.leftOut, corrections: found.corrections };
   const lifted = { name, search: { ...search, q: undefined } };
   const mayBeName = sort === 'relevance' && tokens.length <= nameWordsMax && !found.agrees && search.orNamed === undefined;
   const named = mayBeName ? await findNamed(db, name, lifted.search) : [];
-  if (named.length > 0) return { search: { ...understood, orNamed: name }, named: await withRest(db, named, understood), lifted };
+  if (named.length > 0)
+    return { ...said, search: { ...understood, orNamed: name }, named: await namedAsRest(db, named, understood), lifted };
   const own = await readingOf(db, understood, sort);
-  return { ...own, lifted: own.lifted ?? (mayBeName ? lifted : undefined) };
+  return { ...own, ...said, lifted: own.lifted ?? (mayBeName ? lifted : undefined) };
 }
+
+/** Of a search without words, or with the words as they are. */
+export const plainReading = { named: [], lifted: undefined, dependsOnPlaces: false, leftOut: [], corrections: [] } as const;
 
 /** A search that is understood already. */
 async function readingOf(db: Db, search: ListingSearch, sort: ListingSort): Promise<Reading> {
-  const none = { search, named: [], lifted: undefined, dependsOnPlaces: false };
+  const none = { ...plainReading, search };
   if (sort !== 'relevance') return none;
-  if (search.orNamed === undefined) return { ...none, named: await withRest(db, [], search) };
+  if (search.orNamed === undefined) return { ...none, named: await namedAsRest(db, [], search) };
   const tokens = tokensOf(search.orNamed);
   const lifted = await liftedOf(db, search, tokens);
   const named = await findNamed(db, search.orNamed, lifted);
-  return { ...none, named: await withRest(db, named, search), lifted: { name: search.orNamed, search: lifted } };
+  return { ...none, named: await namedAsRest(db, named, search), lifted: { name: search.orNamed, search: lifted } };
 }
 
 /** Also those whose name is what is left of the words. */
-async function withRest(db: Db, named: readonly Found[], search: ListingSearch): Promise<Found[]> {
+export async function namedAsRest(db: Db, named: readonly Found[], search: ListingSearch): Promise<Found[]> {
   const words = search.q === undefined ? [] : tokensOf(search.q);
   const text = words.map((word) => word.text).join(' ');
   const rest = words.length > 0 && words.length <= nameWordsMax ? await findNamed(db, text, search) : [];
@@ -123,11 +138,12 @@ async function liftedOf(db: Db, search: ListingSearch, tokens: readonly Token[])
 
 /** A filter that may be repeated has what was asked for and what is meant. */
 function withPhrases(search: ListingSearch, { filters }: Interpretation): ListingSearch {
-  const { color, goodWith, ...others } = filters;
+  const { color, goodWith, not, ...others } = filters;
   return {
     ...search,
     ...others,
     ...(color && { color: [...new Set([...(search.color ?? []), ...color])] }),
+    ...(not && { not: [...new Set([...(search.not ?? []), ...not])] }),
     ...(goodWith && { goodWith: [...new Set([...(search.goodWith ?? []), ...goodWith])] }),
   };
 }
@@ -137,4 +153,14 @@ function quoted(words: readonly string[]): string | undefined {
   const text = words.join(' ');
   if (text === '') return undefined;
   return text.length + 2 > qLengthMax ? text : `"${text}"`;
+}
+
+/** The search with words in place of others, as it means the same when it is requested. A text that gets too long stays as it is. */
+export function withWords(search: ListingSearch, corrections: readonly Correction[]): ListingSearch {
+  if (search.q === undefined || corrections.length === 0) return search;
+  const searched = new Map(corrections.map((one) => [one.typed, one.searched]));
+  const text = `"${tokensOf(search.q)
+    .map((token) => searched.get(token.folded) ?? token.text)
+    .join(' ')}"`;
+  return text.length > qLengthMax ? search : { ...search, q: text };
 }

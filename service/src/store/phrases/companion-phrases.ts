@@ -8,6 +8,7 @@ import {
   companionLeads,
   companionNouns,
   joints,
+  positiveLeads,
 } from './phrase-table.ts';
 import { singulars, type Token, textOf } from './tokens.ts';
 
@@ -39,15 +40,17 @@ export function companionsAt(tokens: readonly Token[], i: number): Part | undefi
 export function faultsAt(tokens: readonly Token[], i: number): Part | undefined {
   const list = companionList(tokens, i);
   const end = list && tokens[i + list.length];
-  return list && end && !end.isAfterBreak && faults.has(end.folded) ? { from: i, length: list.length + 1 } : undefined;
+  return list && end && !end.isAfterBreak && faults.has(end.folded)
+    ? { from: i, length: list.length + 1, filters: { not: list.companions.map((one) => `goodWith:${one}`) } }
+    : undefined;
 }
 
-interface CompanionList {
+export interface CompanionList {
   readonly companions: readonly Companion[];
   readonly length: number;
 }
 
-function companionList(tokens: readonly Token[], from: number): CompanionList | undefined {
+export function companionList(tokens: readonly Token[], from: number): CompanionList | undefined {
   const found: Companion[] = [];
   let end = from;
   for (let i = from; i < tokens.length && end - from < listWordsMax; ) {
@@ -70,3 +73,6 @@ const companionOf = (word: string) =>
   singulars(word)
     .map((form) => companionByNoun.get(form))
     .find((one) => one !== undefined);
+
+/** "good with", also without what it is good with. */
+export const isPositiveLead = (tokens: readonly Token[], i: number): boolean => positiveLeads.includes(tokens[i]?.folded ?? '');

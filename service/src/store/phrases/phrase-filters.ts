@@ -1,10 +1,18 @@
 import type { Companion } from '../../domain/profile-values.ts';
 import type { Meaning } from './phrase-table.ts';
 
+/** A misspelt word, and what was searched for in its place. */
+export interface Correction {
+  readonly typed: string;
+  readonly searched: string;
+}
+
 /** What words mean in this store. */
 export interface Vocabulary {
   /** The category for a kind of animal, by the singular name of the kind or of the category itself. */
   readonly categoryIds: ReadonlyMap<string, bigint>;
+  /** Misspelt words are no phrases. */
+  readonly isSpellingExact?: boolean;
   /** The towns and postcodes among those that were looked up, by the folded text. */
   readonly places: ReadonlyMap<string, Place>;
 }
@@ -16,6 +24,8 @@ export interface PhraseFilters extends Omit<Meaning, 'species' | 'color' | 'good
   readonly categoryId?: bigint;
   readonly color?: readonly string[];
   readonly goodWith?: readonly Companion[];
+  /** What is left out, as the filter of that name says it. */
+  readonly not?: readonly string[];
   readonly name?: string;
   readonly town?: string;
   readonly postcode?: string;
@@ -26,5 +36,8 @@ export interface Part {
   readonly from: number;
   readonly length: number;
   readonly filters?: PhraseFilters | undefined;
+  /** In place of what is left out, if a kind of animal is asked for. */
+  readonly notBesideKind?: readonly string[];
   readonly isBreed?: boolean;
+  readonly correction?: Correction;
 }

@@ -10,6 +10,8 @@ export interface Meaning {
   readonly breed?: string;
   readonly color?: readonly string[];
   readonly age?: AgeBand;
+  readonly ageMonthsMin?: number;
+  readonly ageMonthsMax?: number;
   readonly sex?: (typeof knownSexes)[number];
   readonly size?: (typeof sizes)[number];
   readonly coat?: (typeof coats)[number];
@@ -117,25 +119,58 @@ export const searchPhrases: readonly Phrases[] = [
   ...named(breedSpellings, (breed) => ({ breed })),
   ...named(colorSpellings, (color) => ({ color: [color] })),
 
+  // What says nothing of an animal is left out.
+  { means: {}, en: wantedPhrases() },
   {
     means: {},
     en: [
-      ...['pet', 'animal', 'rescue pet', 'rescue animal', 'shelter animal', 'adopt', 'to adopt', 'adoption', 'for adoption', 'adoptable'],
+      ...['pet', 'animal', 'rescue', 'rescued', 'rescue pet', 'rescue animal', 'shelter', 'shelter animal', 'adoption', 'for adoption'],
+      ...['adoptable', 'up for adoption', 'rehome', 'to rehome', 'rehoming', 'for rehoming', 'for sale', 'to buy', 'please', 'pls', 'plz'],
       ...[
-        'up for adoption',
-        'rehome',
-        'rehoming',
-        'for rehoming',
-        'looking for',
-        'looking for a',
-        'i am looking for',
-        'i want',
-        'i want a',
+        'thanks',
+        'thank you',
+        'hello',
+        'hi',
+        'home',
+        'a home',
+        'for a home',
+        'for home',
+        'in a home',
+        'in need of a home',
+        'needs a home',
       ],
-      ...['i would like', 'want', 'find', 'find me', 'show me', 'near me', 'nearby', 'close to me', 'please'],
+      ...['needing a home', 'looking for a home', 'looking for a new home', 'looking for home', 'to a good home', 'free to good home'],
+    ],
+  },
+  // Not known here: a site asks where the visitor is, and sends `near`.
+  {
+    means: {},
+    en: [
+      ...['near me', 'near us', 'near here', 'nearby', 'near by', 'close to me', 'close to us', 'close by', 'around me', 'around here'],
+      ...['in my area', 'my area', 'local', 'locally', 'near my home', 'near my location'],
     ],
   },
 ];
+
+function wantedPhrases(): string[] {
+  const wanted = [
+    ...['looking for', 'i am looking for', 'i m looking for', 'im looking for', 'we are looking for', 'we re looking for', 'searching for'],
+    ...['in search of', 'looking to adopt', 'want', 'i want', 'we want', 'want to adopt', 'i want to adopt', 'wanted', 'i need', 'we need'],
+    ...['i would like', 'i d like', 'we d like', 'would like', 'i would like to adopt', 'i d like to adopt', 'i would love', 'i d love'],
+    ...[
+      'hoping to adopt',
+      'interested in',
+      'interested in adopting',
+      'thinking of adopting',
+      'adopting',
+      'adopt',
+      'to adopt',
+      'can i adopt',
+    ],
+    ...['where can i adopt', 'how to adopt', 'do you have', 'have you got', 'show me', 'find me', 'find', 'give me', 'buy'],
+  ];
+  return wanted.flatMap((lead) => ['', ' a', ' an', ' some', ' any', ' the'].map((article) => `${lead}${article}`));
+}
 
 function coatPhrases(...lengths: readonly string[]): string[] {
   return lengths.flatMap((length) =>
@@ -147,7 +182,18 @@ function coatPhrases(...lengths: readonly string[]): string[] {
 export const plainPhrases: readonly string[] = [
   // Who looks for an animal, not what it is.
   ...['for senior', 'for a senior', 'for elderly', 'for the elderly', 'for pensioner', 'for older people', 'for adult', 'for beginner'],
-  ...['young at heart', 'old soul', 'big heart', 'big hearted', 'big personality', 'little bit', 'big time', 'black market', 'small talk'],
+  ...[
+    'young at heart',
+    'old soul',
+    'search and rescue',
+    'big heart',
+    'big hearted',
+    'big personality',
+    'little bit',
+    'big time',
+    'black market',
+    'small talk',
+  ],
   ...Object.entries(colorSpellings)
     .flatMap(([name, others]) => [name, ...others])
     .concat('green', 'hazel', 'amber')
@@ -163,6 +209,9 @@ export const companionNouns: Readonly<Record<Companion, readonly string[]>> = {
 
 /** Before one or several companions. After `for` only children are such: a search for dogs may say so too. */
 export const companionLeads: readonly string[] = [
+  // These sound negated, and are not.
+  ...['no problem with', 'no problems with', 'no issue with', 'no issues with', 'no trouble with', 'no fear of', 'not scared of'],
+  ...['not afraid of', 'not reactive to', 'not reactive with', 'not aggressive to', 'not aggressive with', 'not bothered by'],
   ...['good with', 'great with', 'best with', 'ok with', 'okay with', 'fine with', 'safe with', 'friendly with', 'friendly to'],
   ...['friendly towards', 'gentle with', 'sweet with', 'nice to', 'nice with', 'gets along with', 'get along with', 'gets on with'],
   ...['get on with', 'gets on well with', 'gets along well with', 'lives with', 'live with', 'can live with', 'living with', 'lived with'],
@@ -192,44 +241,92 @@ export const companionAdjectives: readonly string[] = [
 export const companionEnds: readonly string[] = ['friendly', 'safe', 'tested', 'tolerant', 'loving', 'proof'];
 /** After companions: what they say is that it does not. */
 export const companionFaults: readonly string[] = ['free', 'reactive', 'aggressive', 'chaser', 'averse', 'less'];
+/** After a negation that is joined with "and", these begin what is not negated. */
+export const positiveLeads: readonly string[] = [
+  'good',
+  'great',
+  'best',
+  'ok',
+  'okay',
+  'fine',
+  'safe',
+  'friendly',
+  'loves',
+  'likes',
+  'gets',
+  'lives',
+];
 
 export const joints: readonly string[] = ['and', 'or', 'n', 'plus', 'nor'];
 
-/** What follows is not meant: the next phrase, and those that are joined to it. */
-export const negatingNouns: readonly string[] = ['no', 'without', 'non', 'minus', 'except', 'nor', 'neither', 'excluding'];
-/** What follows is not meant, up to the next comma or `but`. */
+/** What follows is left out: "no cats". */
+export const negatingNouns: readonly string[] = ['no', 'without', 'non', 'nor', 'neither', 'nothing'];
+/** The same, and never whom it lives with: "instead of cats". */
+export const kindNegations: readonly string[] = [
+  ...['except', 'excluding', 'minus', 'anything but', 'instead of', 'other than', 'rather than', 'away from', 'allergic to'],
+];
+/** It does not get along with whom follows. */
+export const companyNegations: readonly string[] = [
+  ...['hates', 'hate', 'dislikes', 'dislike', 'bad with', 'bad for', 'bad around', 'scared of', 'afraid of', 'fearful of', 'nervous of'],
+  ...['nervous around', 'nervous with', 'chases', 'reactive to', 'reactive with', 'reactive around', 'aggressive to', 'aggressive with'],
+  ...['aggressive towards', 'aggressive', 'unsuitable for', 'unfriendly with', 'unfriendly to', 'wary of', 'unsafe with', 'shy with'],
+  ...['shy of', 'shy around', 'unsure of', 'unsure around', 'unsure with', 'struggles with', 'fights with'],
+];
+/** What follows is left out if it is a phrase: "not small", "isn't good with cats". */
 export const negatingVerbs: readonly string[] = [
+  ...['not', 'never', 'isn t', 'isnt', 'doesn t', 'doesnt', 'don t', 'dont', 'can t', 'cant', 'cannot', 'won t', 'wont', 'aren t', 'arent'],
+  ...['wasn t', 'wasnt', 'shouldn t', 'shouldnt', 'couldn t', 'couldnt', 'must not', 'didn t', 'didnt', 'hasn t', 'haven t'],
+];
+/** Between these and whom it does not get along with. Another word may say the opposite: "not bothered by cats". */
+export const companyVerbs: readonly string[] = [
   ...[
-    'not',
-    'never',
-    'isn t',
-    'isnt',
-    'doesn t',
-    'doesnt',
-    'don t',
-    'dont',
-    'can t',
-    'cant',
-    'cannot',
-    'won t',
-    'wont',
-    'aren t',
-    'wasn t',
+    'suitable',
+    'recommended',
+    'good',
+    'great',
+    'ok',
+    'okay',
+    'fine',
+    'safe',
+    'friendly',
+    'happy',
+    'compatible',
+    'able',
+    'allowed',
+    'for',
   ],
-  ...['hates', 'hate', 'dislikes', 'dislike', 'bad with', 'bad for', 'bad around', 'aggressive', 'scared of', 'afraid of', 'fearful of'],
-  ...['nervous of', 'nervous around', 'nervous with', 'chases', 'allergic to', 'reactive to', 'reactive with', 'reactive around'],
-  ...[
-    'instead of',
-    'other than',
-    'rather than',
-    'away from',
-    'unsuitable for',
-    'unfriendly with',
-    'unfriendly to',
-    'wary of',
-    'unsafe with',
-  ],
-  ...['shy with', 'shy of', 'shy around', 'unsure of', 'unsure around', 'unsure with', 'anything but', 'struggles with', 'fights with'],
+  ...['to', 'be', 'live', 'living', 'with', 'around', 'like', 'likes', 'love', 'get', 'gets', 'along', 'on', 'well', 'home', 'homes', 'in'],
+  ...['tolerate', 'want', 'do', 'does', 'keen', 'ideal', 'rehomed', 'placed', 'households', 'houses', 'house', 'go', 'other', 'at', 'all'],
+];
+/** Between a negation and what it negates. */
+export const intensifiers: readonly string[] = [
+  'a',
+  'an',
+  'any',
+  'the',
+  'too',
+  'very',
+  'really',
+  'so',
+  'that',
+  'just',
+  'only',
+  'my',
+  'our',
+];
+/** As a word it is found directly before what it negates alone. */
+export const phrasesJoinedByNegation: readonly string[] = [
+  'no',
+  'not',
+  'never',
+  'without',
+  't',
+  'isnt',
+  'doesnt',
+  'dont',
+  'cant',
+  'wont',
+  'cannot',
 ];
 
 /** Words that say nothing of their own beside a phrase. */
@@ -285,28 +382,44 @@ export const mixWords: readonly string[] = ['mix', 'mixed', 'cross', 'crossbreed
 /** Before a town or a postcode. */
 export const placeLeads: readonly string[] = ['in', 'near', 'around', 'from', 'close to', 'at'];
 
-/** Units of an age, in years. */
-export const ageUnits: Readonly<Record<string, number>> = {
-  year: 1,
-  yr: 1,
-  yo: 1,
-  y: 1,
-  month: 1 / 12,
-  mo: 1 / 12,
-  mth: 1 / 12,
-  week: 1 / 52,
-  wk: 1 / 52,
-  day: 1 / 365,
-};
+/** Units of an age. */
+export const ageUnits = {
+  year: { months: 12, en: ['year', 'yr', 'yo', 'y'] },
+  month: { months: 1, en: ['month', 'mo', 'mth'] },
+  week: { months: 12 / 52, en: ['week', 'wk'] },
+  day: { months: 12 / 365, en: ['day'] },
+} as const satisfies Readonly<Record<string, { readonly months: number; readonly en: readonly string[] }>>;
 export const numberWords: readonly string[] = [
   ...['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve', 'thirteen', 'fourteen'],
 ];
-/** Before an age that is a bound: a filter if a band of ages ends or begins there, else searched as words. */
-export const ageBounds: Readonly<Record<'below' | 'above', readonly string[]>> = {
-  below: ['under', 'below', 'less than', 'younger than'],
-  above: ['over', 'above', 'more than', 'older than'],
+/** Before an age that is a bound. */
+export const ageBounds: Readonly<Record<'below' | 'atMost' | 'atLeast', readonly string[]>> = {
+  below: ['under', 'below', 'less than', 'younger than', 'age under', 'aged under'],
+  atMost: [
+    ...['up to', 'at most', 'max', 'maximum', 'no older than', 'not older than', 'no more than', 'not more than', 'not over', 'not above'],
+  ],
+  atLeast: [
+    ...['over', 'above', 'more than', 'older than', 'age over', 'aged over', 'at least', 'min', 'minimum', 'no younger than'],
+    ...['not younger than', 'no less than', 'not less than', 'not under', 'not below'],
+  ],
 };
-/** The same, and no band has such a bound. */
+/** After one. */
+export const ageBoundEnds: Readonly<Record<'atMost' | 'atLeast', readonly string[]>> = {
+  atMost: ['or younger', 'or under', 'or less', 'and younger', 'and under', 'max', 'maximum'],
+  atLeast: ['plus', 'or older', 'or over', 'or more', 'and older', 'and over', 'and up', 'and above', 'upwards'],
+};
+/** Of these no age begins after the word. */
 export const otherAgeBounds: readonly string[] = ['than', 'least', 'most', 'to'];
+/** Before an age without a unit. */
+export const ageLeads: readonly string[] = ['aged', 'age', 'ages'];
+/** Between the ages of a range. */
+export const rangeJoints: readonly string[] = ['to', 'and', 'or', 'until'];
+/** A number before one of these is no age. */
+export const otherUnits: readonly string[] = [
+  ...['kg', 'kilo', 'kilogram', 'g', 'gram', 'lb', 'pound', 'stone', 'st', 'ounce', 'oz', 'km', 'kilometre', 'kilometer', 'mile', 'm'],
+  ...['metre', 'meter', 'cm', 'inch', 'inches', 'foot', 'feet', 'ft', 'hand', 'hh', 'hour', 'hr', 'minute', 'min', 'walk', 'euro'],
+  ...['dollar', 'usd', 'eur', 'quid', 'percent', 'am', 'pm', 'bed', 'room', 'hundred', 'thousand', 'other', 'animal', 'pet', 'dog', 'cat'],
+  ...['kid', 'child', 'children'],
+];
 /** Before the name of an animal. */
 export const nameLeads: readonly string[] = ['named', 'called'];

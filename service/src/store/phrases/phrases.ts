@@ -38,31 +38,38 @@ function plainAt(tokens: readonly Token[], i: number): Part | undefined {
 function knownAt(tokens: readonly Token[], i: number, vocabulary: Vocabulary): Part | undefined {
   for (let length = phraseWordsMax; length > 0; length -= 1) {
     const text = textOf(tokens, i, length);
-    const filters = text === undefined ? undefined : filtersOfPhrase(text, vocabulary);
-    if (filters) return { from: i, length, filters, isBreed: filters.breed !== undefined };
+    const known = text === undefined ? undefined : filtersOfPhrase(text, vocabulary);
+    if (!known || text === undefined) continue;
+    const { filters, searched } = known;
+    return { from: i, length, filters, isBreed: filters.breed !== undefined, ...(searched && { correction: { typed: text, searched } }) };
   }
   return undefined;
 }
 
-function filtersOfPhrase(text: string, { categoryIds }: Vocabulary): PhraseFilters | undefined {
-  const forms = singulars(text);
-  const meaning = meaningOf(forms);
-  if (meaning && meaning.species === undefined) return meaning;
-  if (!meaning) {
-    const categoryId = forms.map((form) => categoryIds.get(form)).find((id) => id !== undefined);
-    return categoryId === undefined ? undefined : { categoryId };
-  }
-  const { species = '', ...others } = meaning;
-  const categoryId = categoryIds.get(species);
-  return categoryId === undefined ? undefined : { ...others, categoryId };
+interface Known {
+  readonly filters: PhraseFilters;
+  /** The word that is meant, if it is another one. */
+  readonly searched?: string | undefined;
 }
 
-/** Also of a word with one consonant where two belong, or the other way round: "pupy", "rabit". */
-function meaningOf(forms: readonly string[]): Meaning | undefined {
-  const meaning = forms.map((form) => meanings.get(form)).find((one) => one !== undefined);
-  if (meaning || forms[0]?.includes(' ')) return meaning;
-  return forms.map((form) => meaningsWithoutDoubles.get(withoutDoubles(form))).find((one) => one !== undefined);
+function filtersOfPhrase(text: string, { categoryIds, isSpellingExact = false }: Vocabulary): Known | undefined {
+  const forms = singulars(text);
+  const plain = forms.map((form) => meanings.get(form)).find((one) => one !== undefined);
+  const misspelt = plain || isSpellingExact ? undefined : meantBy(forms);
+  const meaning = plain ?? misspelt?.means;
+  if (meaning && meaning.species === undefined) return { filters: meaning, searched: misspelt?.text };
+  const kind = meaning ? [meaning.species ?? ''] : forms;
+  const categoryId = kind.map((form) => categoryIds.get(form)).find((id) => id !== undefined);
+  if (categoryId === undefined) return undefined;
+  const { species: _, ...others } = meaning ?? {};
+  return { filters: { ...others, categoryId }, searched: misspelt?.text };
 }
+
+/** What a word means that has one consonant where two belong, or the other way round: "pupy", "rabit". */
+const meantBy = (forms: readonly string[]) =>
+  forms[0]?.includes(' ')
+    ? undefined
+    : forms.map((form) => meaningsWithoutDoubles.get(withoutDoubles(form))).find((one) => one !== undefined);
 
 const withoutDoubles = (word: string) => word.replace(/([b-df-hj-np-tv-z])\1+/g, '$1');
 
@@ -74,5 +81,5 @@ function nameAt(tokens: readonly Token[], i: number): Part | undefined {
 
 /** Not breeds and colors: those are words of animals, which misspelt words are corrected to. */
 const meaningsWithoutDoubles = new Map(
-  [...meanings].flatMap(([text, means]) => (means.breed || means.color ? [] : [[withoutDoubles(text), means] as const])),
+  [...meanings].flatMap(([text, means]) => (means.breed || means.color ? [] : [[withoutDoubles(text), { text, means }] as const])),
 );

@@ -3,8 +3,12 @@ import { folded } from '../../domain/folded-words.ts';
 export interface Token {
   readonly text: string;
   readonly folded: string;
+  /** What is between it and the word before. */
+  readonly before: string;
   /** A comma or the like is before it. */
   readonly isAfterBreak: boolean;
+  /** "5+". */
+  readonly hasPlus: boolean;
   /** It was in quotes, and is a word whatever it may mean. */
   readonly isQuoted: boolean;
 }
@@ -19,18 +23,17 @@ export function tokensOf(q: string): Token[] {
 }
 
 function tokensOfPart(part: string, isQuoted: boolean, isAfterQuote: boolean): Token[] {
-  let isAfterBreak = isAfterQuote;
-  return part.split(/([,;.!?:/()|]+|\s+)/u).flatMap((piece) => {
-    if (/^[,;.!?:/()|]/.test(piece)) isAfterBreak = true;
-    const words = piece.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-    return words.flatMap((word) => {
-      const one = folded(word);
-      if (one === '') return [];
-      const token = { text: word, folded: one, isAfterBreak, isQuoted };
-      isAfterBreak = false;
-      return [token];
-    });
-  });
+  const tokens: Token[] = [];
+  let end = 0;
+  for (const { 0: text, index } of part.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
+    const one = folded(text);
+    if (one === '') continue;
+    const before = part.slice(end, index);
+    end = index + text.length;
+    const isAfterBreak = /[,;.!?:/()|$£€¥]/.test(before) || (tokens.length === 0 && isAfterQuote);
+    tokens.push({ text, folded: one, before, isAfterBreak, hasPlus: part[end] === '+', isQuoted });
+  }
+  return tokens;
 }
 
 /** The words together; undefined: they end before, or a part of them is in quotes or behind a comma. */

@@ -13,10 +13,10 @@ const categoriesMax = 500;
  * What the words of a search mean in this store. It is read in the transaction of the search, so that no process has an older one: the
  * categories with a name, which are few, and only if the words may be a place, the shelters there.
  */
-export async function readVocabulary(db: Db, tokens: readonly Token[]): Promise<Vocabulary> {
+export async function readVocabulary(db: Db, tokens: readonly Token[], isSpellingExact = false): Promise<Vocabulary> {
   const categories = await readNamedCategories(db, categoriesMax);
   const asked = placesAskedFor(tokens);
-  return { categoryIds: categoryIdsOf(categories), places: asked.length === 0 ? noPlaces : await selectPlaces(db, asked) };
+  return { isSpellingExact, categoryIds: categoryIdsOf(categories), places: asked.length === 0 ? noPlaces : await selectPlaces(db, asked) };
 }
 
 /** The town of a shelter, as the shelter writes it. */

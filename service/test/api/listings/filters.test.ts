@@ -33,6 +33,14 @@ const shelters: { readonly here: number; readonly near: number; readonly far: nu
 };
 
 const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+/** The date that is so many months before today, and so many days after it. */
+function monthsBefore(months: number, days = 0): string {
+  const now = new Date();
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() - months];
+  // February may not have the day: PostgreSQL takes its last one.
+  const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  return new Date(Date.UTC(year, month, Math.min(now.getUTCDate(), last) + days)).toISOString().slice(0, 10);
+}
 const profile = (columns: Animal['profile'] = {}): Animal => ({ profile: columns });
 const change = (body: object): Request => ['PATCH', '/profile', body];
 const move = (shelterId: number): Request => ['PUT', '/shelter', { shelterId }];
@@ -76,6 +84,13 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     leave: ['PATCH', '', { name: 'Rex' }],
     enter: ['PATCH', '', { name: 'Quillon' }],
   }),
+  spelling: () => ({
+    query: 'q=quillan&spelling=exact',
+    matching: { pet: { name: 'Quillan' } },
+    other: { pet: { name: 'Quillon' } },
+    leave: ['PATCH', '', { name: 'Rex' }],
+    enter: ['PATCH', '', { name: 'Quillan' }],
+  }),
   name: () => ({
     query: 'name=quincy',
     matching: { pet: { name: 'Little Quincy' } },
@@ -111,6 +126,20 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     leave: change({ birthDate: yesterday }),
     enter: change({ birthDate: '2010-05-01' }),
   }),
+  ageMonthsMin: () => ({
+    query: 'ageMonthsMin=24',
+    matching: profile({ birth_date: monthsBefore(24) }),
+    other: profile({ birth_date: monthsBefore(24, 1) }),
+    leave: change({ birthDate: yesterday }),
+    enter: change({ birthDate: monthsBefore(25) }),
+  }),
+  ageMonthsMax: () => ({
+    query: 'ageMonthsMax=23',
+    matching: profile({ birth_date: monthsBefore(24, 1) }),
+    other: profile({ birth_date: monthsBefore(24) }),
+    leave: change({ birthDate: '2010-05-01' }),
+    enter: change({ birthDate: yesterday }),
+  }),
   sex: () => ({
     query: 'sex=female',
     matching: profile({ sex: 'female' }),
@@ -138,6 +167,13 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     other: profile({ good_with_cats: 'yes' }),
     leave: change({ goodWith: { dogs: 'unknown' } }),
     enter: change({ goodWith: { dogs: 'yes' } }),
+  }),
+  not: () => ({
+    query: 'not=size:large&not=sex:male,size:small',
+    matching: profile({ size: 'small', sex: 'female' }),
+    other: profile({ size: 'large' }),
+    leave: change({ size: 'large' }),
+    enter: change({ size: 'medium' }),
   }),
   town: () => ({
     query: 'town=sankt-polten',

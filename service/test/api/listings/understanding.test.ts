@@ -1,7 +1,7 @@
 // What people type into one field: phrases become filters, and the response says which.
 import { describe, expect, test } from 'vitest';
 import { createManager } from '../../adoption-steps.ts';
-import { addDescribed, addShelter, idsOf, type ListingBody, searchListings } from '../../listing-steps.ts';
+import { addDescribed, addShelter, countAllWords, idsOf, type ListingBody, searchListings } from '../../listing-steps.ts';
 import { nextPage, walk } from '../../page-walk.ts';
 import { openTestStore } from '../../test-store.ts';
 
@@ -53,13 +53,15 @@ describe('GET /v1/listings with words', () => {
     ['gray bunny', { categoryId: '3', color: 'grey' }, [bunny]],
     ['water vole', { categoryId: '4' }, [vole]],
     ['WOLF', { q: '"WOLF"' }, [large]],
-    ['not small dog', { q: '"not small dog"' }, []],
+    ['not small dog', { categoryId: '1', not: 'size:small' }, [large]],
+    ['dog, no kids', { categoryId: '1', not: 'goodWith:children' }, [puppy, large, small]],
     ['pupies', { categoryId: '1', age: 'baby' }, [puppy]],
     ['family dog', { categoryId: '1', goodWith: 'children' }, []],
     ['small dog for seniors', { categoryId: '1', size: 'small', q: '"for seniors"' }, []],
     ['dog under 1 year', { categoryId: '1', age: 'baby' }, [puppy]],
     ['cat older than 8 years', { categoryId: '2', age: 'senior' }, [namedPuppy, black]],
-    ['dog over 9 years', { categoryId: '1', q: '"over 9 years"' }, []],
+    ['dog over 9 years', { categoryId: '1', ageMonthsMin: '108' }, [large, small]],
+    ['cat aged 9 or 10', { categoryId: '2', ageMonthsMin: '108', ageMonthsMax: '131' }, []],
     ['cat named ginger', { categoryId: '2', name: 'ginger' }, [black]],
     ['wien', { town: 'Wien' }, [puppy]],
     ['wien dogs', { categoryId: '1', town: 'Wien' }, [puppy]],
@@ -89,6 +91,43 @@ describe('GET /v1/listings with words', () => {
     const nothing = await ask('huge bald rabbit');
     expect(understood(nothing)).toEqual({ categoryId: '3', size: 'extra_large', coat: 'hairless', sort: 'relevance' });
     expect(nothing.json).toEqual([]);
+  });
+
+  test('says what was left out and what was corrected, and searches for the word itself if that is asked for', async () => {
+    await countAllWords(store);
+    const notesOf = (response: Awaited<ReturnType<typeof ask>>) => String(response.headers['search-notes'] ?? '');
+    const left = await ask('looking for a small dog please');
+    expect(understood(left)).toEqual({ categoryId: '1', size: 'small', sort: 'relevance' });
+    expect(notesOf(left)).toBe('leftOut=looking+for+a&leftOut=please');
+    const path = '/v1/listings?q=labrodor+dog&limit=1';
+    const corrected = await store.call<ListingBody[]>('GET', path, { key: key.key });
+    expect(understood(corrected)).toEqual({ categoryId: '1', q: '"labrador"', sort: 'relevance', limit: '1' });
+    expect([idsOf(corrected), notesOf(corrected)]).toEqual([[puppy], 'misspelt=labrodor&searched=labrador']);
+    const cached = await store.call<ListingBody[]>('GET', path, { key: key.key });
+    expect(notesOf(cached)).toBe(notesOf(corrected));
+    expect(notesOf(await ask('kiten'))).toBe('misspelt=kiten&searched=kitten');
+    const exact = await ask('"labrodor"', '&spelling=exact');
+    expect([idsOf(exact), notesOf(exact), understood(exact)]).toEqual([[], '', { q: '"labrodor"', spelling: 'exact', sort: 'relevance' }]);
+    expect(idsOf(await ask('kiten', '&spelling=exact'))).toEqual([]);
+    const facets = await store.call('GET', '/v1/listings/facets?q=labrodor', { key: key.key });
+    expect([facets.headers['content-location'], facets.headers['search-notes']]).toEqual([
+      '/v1/listings/facets?q=%22labrador%22',
+      'misspelt=labrodor&searched=labrador',
+    ]);
+  });
+
+  test('takes a cursor of a corrected search with the words as they were typed', async () => {
+    await add('Labrador', dogs, { breed_primary: 'Labrador Retriever' });
+    await countAllWords(store);
+    const all = await ask('labrodor');
+    expect(idsOf(all)).toEqual(idsOf(await ask('"labrador"')));
+    const first = await ask('labrodor', '&limit=1');
+    const link = nextPage(first) ?? '';
+    expect(new URL(link, store.url).searchParams.get('q')).toBe('"labrador"');
+    const second = await store.call<ListingBody[]>('GET', link, { key: key.key });
+    const cursor = new URL(link, store.url).searchParams.get('cursor');
+    expect(idsOf(await ask('labrodor', `&limit=1&cursor=${cursor}`))).toEqual(idsOf(second));
+    expect(idsOf(second)).toEqual([puppy]);
   });
 
   test('follows the filters of the request', async () => {

@@ -125,7 +125,7 @@ function find(all: readonly Animal[], { search, sort, limit }: Query): Listing[]
 
 const understoodAs = (search: ListingSearch) => ({
   asked: askedOf(search),
-  reading: { search, named: [], lifted: undefined, dependsOnPlaces: false },
+  reading: { search, named: [], lifted: undefined, dependsOnPlaces: false, leftOut: [], corrections: [] },
   isFallback: false,
 });
 

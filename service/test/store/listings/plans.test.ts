@@ -52,6 +52,7 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   ['three filters', (db) => findNewest(db, filters, next)],
   ['many filters', (db) => findNewest(db, rare, first)],
   ['an age', (db) => findNewest(db, { today, age: 'senior' }, first)],
+  ['ages in months', (db) => findNewest(db, { today, ageMonthsMin: 24, ageMonthsMax: 59 }, first)],
   ['a breed', (db) => findNewest(db, { today, breed: frequent.breed }, next)],
   ['a breed that nobody has', (db) => findNewest(db, { today, breed: 'unicorn' }, first)],
   ['near', (db) => findNearest(db, { today, near }, first)],

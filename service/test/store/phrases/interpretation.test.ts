@@ -41,6 +41,32 @@ describe('A phrase of the table', () => {
   });
 });
 
+describe('What says nothing of an animal', () => {
+  test.each<[string, PhraseFilters & { rest?: string }, string[]]>([
+    ['looking for a small dog', { categoryId: dogs, size: 'small' }, ['looking for a']],
+    ["I'm looking for a cat please", { categoryId: cats }, ['I m looking for a', 'please']],
+    ['I want puppies near me', { categoryId: dogs, age: 'baby' }, ['I want', 'near me']],
+    ['rescue cats for adoption', { categoryId: cats }, ['rescue', 'for adoption']],
+    ['we would like to adopt a shy cat', { categoryId: cats, rest: 'shy' }, ['would like', 'to adopt a']],
+    ['hi, do you have any labradors? thanks', { breed: 'labrador' }, ['hi', 'do you have any', 'thanks']],
+    ['kittens for sale in my area', { categoryId: cats, age: 'baby' }, ['for sale', 'in my area']],
+    ['search and rescue dog', { categoryId: dogs, rest: 'search and rescue' }, []],
+    ['"please" dog', { categoryId: dogs, rest: 'please' }, []],
+    ['rescue', {}, ['rescue']],
+  ])('in "%s" is left out, and said', (q, expected, leftOut) => {
+    expect(read(q)).toEqual(expected);
+    expect(interpret(tokensOf(q), {}, vocabulary)?.leftOut).toEqual(leftOut);
+  });
+});
+
+describe('A misspelt phrase', () => {
+  test('is said with the phrase that it was read as', () => {
+    expect(interpret(tokensOf('small pupies'), {}, vocabulary)?.corrections).toEqual([{ typed: 'pupies', searched: 'puppy' }]);
+    expect(interpret(tokensOf('small puppies'), {}, vocabulary)?.corrections).toEqual([]);
+    expect(interpret(tokensOf('kiten'), {}, { ...vocabulary, isSpellingExact: true })).toBeUndefined();
+  });
+});
+
 describe('A search', () => {
   test.each<[string, ReturnType<typeof read>]>([
     ['small dog', { categoryId: dogs, size: 'small' }],
@@ -64,14 +90,14 @@ describe('A search', () => {
     ['old english sheepdog', { breed: 'old english sheepdog' }],
     ['domestic short hair', { breed: 'domestic shorthair' }],
     ['long-haired female kitten', { categoryId: cats, age: 'baby', sex: 'female', coat: 'long' }],
-    ['2 year old dog', { categoryId: dogs, age: 'young' }],
-    ['6 month old puppy', { categoryId: dogs, age: 'baby' }],
-    ['ten years old', { age: 'senior' }],
+    ['2 year old dog', { categoryId: dogs, ageMonthsMin: 24, ageMonthsMax: 35 }],
+    ['6 month old puppy', { categoryId: dogs, age: 'baby', ageMonthsMin: 5, ageMonthsMax: 7 }],
+    ['ten years old', { ageMonthsMin: 120, ageMonthsMax: 131 }],
     ['dog under 12 months', { categoryId: dogs, age: 'baby' }],
     ['less than a year old cat', { categoryId: cats, age: 'baby' }],
     ['cat over 8 years old', { categoryId: cats, age: 'senior' }],
-    ['cat over 10 years', { categoryId: cats, rest: 'over 10 years' }],
-    ['dog under 6 months', { categoryId: dogs, rest: 'under 6 months' }],
+    ['cat over 10 years', { categoryId: cats, ageMonthsMin: 120 }],
+    ['dog under 6 months', { categoryId: dogs, ageMonthsMax: 5 }],
     ['pupies', { categoryId: dogs, age: 'baby' }],
     ['rabit', { categoryId: rabbits }],
     ['family dog', { categoryId: dogs, goodWith: ['children'] }],
@@ -92,6 +118,42 @@ describe('A search', () => {
     ['dog "', { categoryId: dogs }],
     ['“small” dog', { categoryId: dogs, rest: 'small' }],
   ])('%s', (q, expected) => {
+    expect(read(q)).toEqual(expected);
+  });
+
+  test.each<[string, PhraseFilters & { rest?: string }]>([
+    ['dog under 2 years', { categoryId: dogs, ageMonthsMax: 23 }],
+    ['cats 3 months old', { categoryId: cats, ageMonthsMin: 2, ageMonthsMax: 4 }],
+    ['older than 8', { age: 'senior' }],
+    ['2-4 years', { ageMonthsMin: 24, ageMonthsMax: 59 }],
+    ['2 – 4 yrs', { ageMonthsMin: 24, ageMonthsMax: 59 }],
+    ['cat between 6 months and 2 years old', { categoryId: cats, ageMonthsMin: 6, ageMonthsMax: 35 }],
+    ['6 to 12 months', { ageMonthsMin: 6, ageMonthsMax: 12 }],
+    ['aged 5', { ageMonthsMin: 60, ageMonthsMax: 71 }],
+    ['ages 2 to 4', { ageMonthsMin: 24, ageMonthsMax: 59 }],
+    ['1-2 years', { age: 'young' }],
+    ['8wks', { ageMonthsMax: 2 }],
+    ['under 12 weeks', { ageMonthsMax: 2 }],
+    ['1.5 years old', { ageMonthsMin: 17, ageMonthsMax: 19 }],
+    ['two and a half years old', { ageMonthsMin: 29, ageMonthsMax: 31 }],
+    ['dog 5+', { categoryId: dogs, ageMonthsMin: 60 }],
+    ['5+ years old', { ageMonthsMin: 60 }],
+    ['5 years plus', { ageMonthsMin: 60 }],
+    ['8 years or older', { age: 'senior' }],
+    ['up to 2 years', { ageMonthsMax: 35 }],
+    ['3 years or younger', { ageMonthsMax: 47 }],
+    ['at least 2 years old', { ageMonthsMin: 24 }],
+    ['not older than 5', { ageMonthsMax: 71 }],
+    ['over 2 and under 5 years', { ageMonthsMin: 24, ageMonthsMax: 59 }],
+    ['small dog under 5 in Vienna', { categoryId: dogs, size: 'small', ageMonthsMax: 59, town: 'Vienna' }],
+    ['dog under 10 kg', { categoryId: dogs, rest: 'under 10 kg' }],
+    ['horse over 14 hands', { categoryId: idOf('horse'), rest: 'over 14 hands' }],
+    ['dog under £20', { categoryId: dogs, rest: 'under 20' }],
+    ['dog 2', { categoryId: dogs, rest: '2' }],
+    ['cat under 0 years', { categoryId: cats, rest: 'under 0 years' }],
+    ['small puppy over 10 years', { size: 'small', rest: 'puppy over 10 years' }],
+    ['4-2 years cat', { categoryId: cats, rest: '4 2 years' }],
+  ])('%s: the number is the age', (q, expected) => {
     expect(read(q)).toEqual(expected);
   });
 
@@ -120,6 +182,14 @@ describe('A search', () => {
     ['small dog', { size: 'large' }, { categoryId: dogs, rest: 'small' }],
     ['puppy', { age: 'senior' }, undefined],
     ['puppy', { categoryId: cats }, undefined],
+    ['not small', { size: 'small' }, undefined],
+    ['small dog', { not: ['size:small'] }, { categoryId: dogs, rest: 'small' }],
+    ['not a puppy', { categoryId: dogs }, { not: [`age:baby,categoryId:${dogs}`] }],
+    ['not black', { color: ['white'] }, { not: ['color:black'] }],
+    ['no cats', { categoryId: dogs }, { not: ['goodWith:cats'] }],
+    ['dog over 10 years', { age: 'baby' }, { categoryId: dogs, rest: 'over 10 years' }],
+    ['dog over 10 years', { age: 'senior' }, { categoryId: dogs, ageMonthsMin: 120 }],
+    ['dog over 10 years', { ageMonthsMin: 24 }, { categoryId: dogs, rest: 'over 10 years' }],
     ['small dog', { size: 'small' }, { categoryId: dogs, size: 'small' }],
     ['good with cats', { goodWith: ['dogs'] }, { goodWith: ['cats'] }],
     ['black cat', { color: ['white', 'brown', 'red'] }, { categoryId: cats, rest: 'black' }],
@@ -137,7 +207,23 @@ describe('A search', () => {
     const phrases = searchPhrases.flatMap(({ en }) => en);
     const piece = fc.oneof(
       fc.constantFrom(...phrases),
-      fc.constantFrom('not', 'no', 'with', 'in', 'vienna', '"', ',', 'shy', '7', 'mix'),
+      fc.constantFrom(
+        'not',
+        'no',
+        'with',
+        'or',
+        'without other',
+        'not good with',
+        'under',
+        '2-4 years',
+        'in',
+        'vienna',
+        '"',
+        ',',
+        'shy',
+        '7',
+        'mix',
+      ),
       fc.string(),
     );
     fc.assert(
