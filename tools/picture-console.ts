@@ -55,6 +55,7 @@ export async function drawFirstDay(stage: Stage): Promise<Picture[]> {
   await take(desk, 'animals-desk');
 
   await goTo(phone, '/animals');
+  await phone.locator('.quick summary').click();
   await phone.locator('form[action="/animals/add"] [name=name]').fill('Pixie');
   await phone.locator('[name=categoryId]').selectOption({ label: 'Dogs' });
   await Promise.all([phone.waitForURL('**added=*'), phone.locator('form[action="/animals/add"] button').click()]);

@@ -139,13 +139,13 @@ async function addAnimals(
   );
   const describe = (petId: bigint, changes: ProfileChanges) =>
     writeProfile({ db, catalogue }, petId, theService, { how: 'replace', changes, nowMs, expect: () => {} });
-  await describe(longId, { ...described, externalId: 'A-4712 in the old book' });
-  await add('Biscuit', 1n, 'available');
+  const biscuit = await add('Biscuit', 1n, 'available');
+  await describe(longId, { ...described, externalId: 'A-4712 in the old book', bondedWith: [biscuit.id] });
   await add('Mila', 77n, 'sold');
   const { id } = await add('Maximilian Archibald Theodor von der Löwenherz-Schmetterlingswiese “Maxi”', 2n, 'available');
   const until = new Date(nowMs + 30 * 86_400_000).toISOString();
   await holdPet(catalogue, id, { reason: 'medical', until, note: 'Stitches come out next week.' }, theService, { findOrderedPets, nowMs });
-  await describe(id, described);
+  await describe(id, { ...described, bondedWith: [longId, biscuit.id] });
   return { shownId: id, longId };
 }
 

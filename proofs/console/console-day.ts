@@ -12,6 +12,8 @@ const phoneSecondsMax = 30;
 const keyboardSecondsMax = 60;
 const photosMs = 60_000;
 const addForm = 'form[action="/animals/add"]';
+/** Folded on a phone. */
+const unfold = '.quick summary';
 const desk = 'form[action="/applications/new"]';
 const adopter = 'Emma Example';
 const cards = '[data-photos] > li';
@@ -33,7 +35,22 @@ export async function dayOnPhone(browser: Browser, cast: ConsoleCast): Promise<C
     first: '[data-passkey=get] button',
     secondsMax: phoneSecondsMax,
   });
-  return [...day, await rejectedPhotosClaim(page, cast)];
+  return [...day, await rejectedPhotosClaim(page, cast), await firstScreenClaim(page, cast)];
+}
+
+/** Above the navigation, which is at the bottom of the screen. */
+async function firstScreenClaim(page: Page, { url }: ConsoleCast): Promise<Claim> {
+  await page.goto(`${url}/animals`);
+  const ends = await page.evaluate<[number, number]>(
+    `['tbody tr', '.places'].map((one) => document.querySelector(one).getBoundingClientRect()).map(({ top, bottom }, i) => i === 0 ? bottom : top)`,
+  );
+  const [row = 0, places = 0] = ends.map(Math.round);
+  return {
+    claim: 'At 390 × 844: where the first animal of the list ends, in pixels from the top, and where the navigation begins',
+    bar: 'the whole animal is on the first screen',
+    figure: `${row}; ${places}`,
+    holds: row > 0 && row <= places,
+  };
 }
 
 /** At a desk, without a mouse. */
@@ -75,6 +92,7 @@ async function dayClaims(page: Page, hands: Hands, { how, animal, colours, first
   const startedAtMs = performance.now();
   await press(first);
   await press('.places a[href="/animals"]');
+  if (await page.locator(unfold).isVisible()) await hands.press(unfold);
   await hands.fill(`${addForm} [name=name]`, animal);
   await hands.pick(`${addForm} [name=categoryId]`, 'Dogs');
   await press(`${addForm} button`);

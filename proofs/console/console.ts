@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { consoleScreens, type ScreenParts } from '../../service/src/console/console-screens.ts';
 import type { Person } from '../../service/src/partners/people/people.ts';
 import { launchBrowser } from '../../testkit/browser.ts';
 import { Store } from '../../testkit/store.ts';
 import { loadLighthouse, scorePages } from '../pages/page-scores.ts';
-import { Visitor } from '../pages/page-visitor.ts';
+import { measureWidth, Visitor } from '../pages/page-visitor.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type ConsoleCast, openConsoleCast } from './console-cast.ts';
 import { dayByKeyboard, dayOnPhone } from './console-day.ts';
@@ -140,6 +140,8 @@ async function screenClaims(
     sizes.push(weight);
     const { missing, barriers, tooWide, clipped, links } = await visitor.look(name);
     faults.push(...missing, ...barriers, ...tooWide, ...clipped);
+    const excess = await measureLarge(page);
+    if (excess) faults.push(`${name} with large letters by ${excess}`);
     return links;
   };
   await page.goto(`${cast.url}/sign-in`);
@@ -180,7 +182,7 @@ async function screenClaims(
   const [heaviest] = sizes.toSorted((a, b) => b - a);
   const claims = [
     {
-      claim: `${sizes.length} pages in Chromium, in light and dark: violations of WCAG 2.2 AA found by axe, pages that scroll sideways at 320 px, texts that are cut off, violations of the content security policy, requests to other origins`,
+      claim: `${sizes.length} pages in Chromium, in light and dark: violations of WCAG 2.2 AA found by axe, pages that scroll sideways at 320 px, also with letters of twice the size, texts that are cut off, violations of the content security policy, requests to other origins`,
       bar: '0',
       figure: shown(faults) + (options.pictures ? `; pictures in ${options.pictures}` : ''),
       holds: faults.length === 0,
@@ -199,6 +201,17 @@ async function screenClaims(
     },
   ];
   return { claims, seen: [...seen.values()] };
+}
+
+/** How much wider than 320 px the page is when its letters are twice as large. */
+async function measureLarge(page: Page): Promise<string> {
+  const before = page.viewportSize();
+  await page.setViewportSize({ ...phone, width: 320 });
+  await page.evaluate(`document.documentElement.style.fontSize = '200%'`);
+  const excess = await page.evaluate<string>(measureWidth);
+  await page.evaluate(`document.documentElement.style.fontSize = ''`);
+  if (before) await page.setViewportSize(before);
+  return excess;
 }
 
 /** What is beyond the card's edge, or below the list that it is in. */

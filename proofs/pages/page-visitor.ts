@@ -84,7 +84,7 @@ interface PageFacts {
 }
 
 /** How much wider than the window the page is, and the first element that is too wide. Empty if the page fits. */
-const measureWidth = `(() => {
+export const measureWidth = `(() => {
   const excess = document.documentElement.scrollWidth - innerWidth;
   if (excess <= 0) return '';
   const culprit = [...document.body.querySelectorAll('*')].find((element) => element.getBoundingClientRect().right > innerWidth + 0.5);

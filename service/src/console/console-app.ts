@@ -76,7 +76,7 @@ export async function createConsole(dependencies: Dependencies, { limiter, conso
   const admit = (address: string) => admitAddress(limiter, address);
   const frame = new Frame({ assets, seals, cookies, visitors, clock, consoleUrl, admit, pages: () => screens.pages });
   const ceremonies = new PasskeyCeremonies({ seals, cookies, clock, consoleUrl });
-  const provider = config.oidc && new Provider(config.oidc, consoleUrl);
+  const provider = config.oidc && new Provider(config.oidc, consoleUrl, log);
   const stopping = new AbortController();
   const photoStore = openPhotoStore(config.photos);
   const uploads = new PhotoUploads({ db, store: photoStore, stopping: stopping.signal });

@@ -500,6 +500,16 @@ describe('the kennel card', () => {
     text = (await volunteer.open(`/animals/${id}/card`)).text;
   });
 
+  test('says first what matters for handling: a hold, in the words for visitors, and who stays with it', async () => {
+    const [id, friend] = [await add('Held'), await add('Friend')];
+    await staff.submit(`/animals/${id}/hold`, `/animals/${id}/hold/save`, { reason: 'behaviour', until: '2999-12-03', note: 'Bites.' });
+    const saved = await staff.submit(`/animals/${id}/profile`, `/animals/${id}/profile/save`, { bondedWith: String(friend), dogs: 'no' });
+    expect(saved.status).toBe(303);
+    const words = await wordsAt(volunteer, `/animals/${id}/card`);
+    expect(words).toMatch(/On hold .*, until 3 Dec 2999 Only with Friend Good with Not dogs Breed/i);
+    expect(words).not.toMatch(/behaviour|Bites/i);
+  });
+
   test('has the name, the shelter and a QR code that is drawn here', () => {
     expect(wordsOf(text)).toMatch(/Card & Co .* Danube Shelter Number \d+/);
     expect(text).toMatch(/<svg class="qr" viewBox="0 0 \d+ \d+" role="img"/);

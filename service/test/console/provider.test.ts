@@ -1,7 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
 import { openIdentityProvider } from '../../../testkit/identity-provider.ts';
 import { Seals } from '../../src/console/sessions/seals.ts';
+import { Provider, ProviderAway } from '../../src/console/sign-in/provider.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { countRows } from './console-steps.ts';
 import { openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';
@@ -156,3 +161,47 @@ async function sessionsOf(subject: string) {
   });
   return rows;
 }
+
+describe('a provider that is away', () => {
+  const awaySite = async (at: string) =>
+    openTestConsole({ env: { HOMEWARD_OIDC_ISSUER: at, HOMEWARD_OIDC_CLIENT_ID: clientId, HOMEWARD_OIDC_CLIENT_SECRET: clientSecret } });
+
+  test('leaves the other ways in, in words, and is used again when it responds', async () => {
+    const late = disposeAfterAll(await openIdentityProvider());
+    const store = await awaySite(late.issuer);
+    const browser = store.browser();
+    const { status, text, headers } = await browser.get('/sign-in/provider?to=/animals');
+    expect([status, headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
+    expect(wordsOf(text)).toContain('Your organisation’s account does not respond at this moment. Sign in with a passkey');
+    expect(text).toContain('data-passkey="get" data-url="/sign-in/passkey" data-to="/animals"');
+    expect(browser.cookies.has('provider')).toBe(false);
+    late.serve(store.url);
+    expect((await browser.get('/sign-in/provider')).status).toBe(303);
+  });
+
+  test('that accepts connections and says nothing is not waited for longer than a few seconds', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const store = await awaySite(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const startedAtMs = performance.now();
+    expect((await store.browser().get('/sign-in/provider')).status).toBe(503);
+    expect(performance.now() - startedAtMs).toBeLessThan(15_000);
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  test('is logged once, and once more when it responds', async () => {
+    const late = disposeAfterAll(await openIdentityProvider());
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    const oidc = { issuer: late.issuer, clientId, clientSecret };
+    const one = new Provider(oidc, site.url, log);
+    const start = () => one.start({ again: false, nowMs: Date.now() });
+    for (let i = 0; i < 3; i += 1) await expect(start()).rejects.toBeInstanceOf(ProviderAway);
+    expect(lines).toEqual([expect.stringContaining('can not be reached')]);
+    late.serve(site.url);
+    await start();
+    await start();
+    expect(lines.slice(1)).toEqual([expect.stringContaining('responds again')]);
+  });
+});

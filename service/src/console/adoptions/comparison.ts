@@ -1,6 +1,6 @@
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
-import { type Html, html } from '../../platform/html.ts';
+import { type Html, type HtmlValue, html } from '../../platform/html.ts';
 import { type ListedApplication, listForStaff } from '../../store/applications/staff-applications.ts';
 import { emptyState } from '../frame/empty-state.ts';
 import { icon } from '../frame/icons.ts';
@@ -9,16 +9,19 @@ import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { type AdoptionParts, getShelterOf, readSituation, type Situation } from './adoption-parts.ts';
 import { adopterName, applicationLabel, name, plural } from './adoption-words.ts';
-import { briefAnswer } from './answers.ts';
+import { answerText } from './answers.ts';
 import { actsOf, type InlineForms } from './application-acts.ts';
 import { unavailable } from './conflicts.ts';
 import { bondedNote, othersNote } from './situation-notes.ts';
 
 /** Side by side. With the longest questions and answers, so many fit into a page of 60 kB. */
 const applicantsMax = 3;
-const briefLengthMax = 160;
+const briefLengthMax = 110;
 const questionLengthMax = 120;
-const [sent, reach, yourNote] = ['Sent', 'Reach them', 'Your note'];
+/** Of a name beside an answer, on a phone. */
+const labelLengthMax = 30;
+/** Of the answers that are longer. */
+const foldedBytesMax = 12_000;
 
 /** Those who want the same animal, with what they have answered. */
 export function addComparison(screens: Screens, parts: AdoptionParts, forms: InlineForms): void {
@@ -58,32 +61,73 @@ ${pageLinks(visit.path, visit.query, rows.length > applicantsMax ? String(shown.
   });
 }
 
-/** Columns beside each other, whose rows are the questions; on a phone, cards one after the other. */
+/** A row for each question and a column for each applicant; on a phone, each question with all answers to it. */
 function comparison(visit: Visit, applicants: readonly ListedApplication[], situation: Situation, forms: InlineForms): Html {
+  const { times } = visit;
   const questions = new Map(
     applicants.flatMap(({ answers }) => (answers ?? []).map(({ question, text }) => [question, brief(text)] as const)),
   );
-  const { times } = visit;
-  const row = (label: string, value: Html) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
-  // For the eye alone: each answer has its question, which is hidden where the questions are beside.
-  const beside = ['', sent, reach, ...questions.values(), yourNote].map((text) => html`<p>${text}</p>`);
-  return html`<div class="compare"><div class="questions" aria-hidden="true">${beside}</div>${applicants.map((applicant) => {
-    const { id, status, createdAt, adopter, note, answers } = applicant;
-    const answerTo = new Map((answers ?? []).map((answer) => [answer.question, answer]));
-    return html`<article aria-labelledby="applicant-${id}">
-<h2 id="applicant-${id}"><a href="/applications/${id}" data-row>${adopterName(applicant)}</a> ${applicationLabel(status)}</h2>
-<dl>${row(sent, times.ago(createdAt))}${row(reach, adopter ? html`${adopter.phone !== null && html`<bdi>${adopter.phone}</bdi><br>`}${adopter.email}` : html`–`)}${[
-      ...questions,
-    ].map(([question, text]) => {
-      const answer = answerTo.get(question);
-      return row(text, answer ? briefAnswer(answer, briefLengthMax) : html`<span class="soft">–</span>`);
-    })}${row(yourNote, note ? html`<span class="story" dir="auto">${brief(note)}</span>` : html`<span class="soft">–</span>`)}</dl>
-<div class="decision">${actsOf(visit, applicant, situation, forms)}</div>
-</article>`;
-  })}</div>`;
+  const folded = new Folding(foldedBytesMax);
+  const rows: readonly Row[] = [
+    {
+      label: 'State',
+      cell: (one) =>
+        html`${applicationLabel(one.status)} <a href="/applications/${one.id}" data-row>Open<span class="hidden"> the application of ${adopterName(one)}</span></a>`,
+    },
+    { label: 'Sent', cell: ({ createdAt }) => times.ago(createdAt) },
+    {
+      label: 'Reach them',
+      cell: ({ adopter }) => (adopter ? html`${adopter.phone !== null && html`<bdi>${adopter.phone}</bdi><br>`}${adopter.email}` : nothing),
+    },
+    ...[...questions].map(([question, label]) => ({
+      label,
+      cell: ({ id, answers }: ListedApplication) => {
+        const answer = answers?.find((one) => one.question === question);
+        return answer ? folded.show(answerText(answer), `/applications/${id}`) : nothing;
+      },
+    })),
+    { label: 'Your note', cell: ({ id, note }) => (note ? folded.show(note, `/applications/${id}`) : nothing) },
+    { label: 'Decide', cell: (applicant) => html`<div class="decision">${actsOf(visit, applicant, situation, forms)}</div>` },
+  ];
+  const named = applicants.map((applicant) => ({ applicant, label: shortened(applicant.adopter?.name ?? 'Erased', labelLengthMax) }));
+  return html`<div class="rows compare"><table>
+<caption class="hidden">Answers of the applicants</caption>
+<thead><tr><td></td>${applicants.map((applicant) => html`<th scope="col">${adopterName(applicant)}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    ({ label, cell }) => html`
+<tr><th scope="row" dir="auto">${label}</th>${named.map(({ applicant, label: who }) => html`<td data-label="${who}">${cell(applicant)}</td>`)}</tr>`,
+  )}
+</tbody></table></div>`;
 }
 
-function brief(text: string): string {
+interface Row {
+  readonly label: string;
+  readonly cell: (applicant: ListedApplication) => HtmlValue;
+}
+
+const nothing = html`<span class="soft">–</span>`;
+
+/** What is long is folded. When a page has as much of it as it can take, the rest is on the pages of the applications. */
+class Folding {
+  #bytesLeft: number;
+
+  constructor(bytes: number) {
+    this.#bytesLeft = bytes;
+  }
+
+  show(text: string, path: string): Html {
+    const start = shortened(text, briefLengthMax);
+    if (start === text) return html`<span class="story" dir="auto">${text}</span>`;
+    const bytes = Buffer.byteLength(text);
+    if (bytes > this.#bytesLeft) return html`<span class="story" dir="auto">${start}</span> <a href="${path}">All of it</a>`;
+    this.#bytesLeft -= bytes;
+    return html`<details><summary dir="auto"><span>${start}</span></summary><span class="story" dir="auto">${text}</span></details>`;
+  }
+}
+
+const brief = (text: string): string => shortened(text, questionLengthMax);
+
+function shortened(text: string, lengthMax: number): string {
   const characters = [...text];
-  return characters.length <= questionLengthMax ? text : `${characters.slice(0, questionLengthMax - 1).join('')}…`;
+  return characters.length <= lengthMax ? text : `${characters.slice(0, lengthMax - 1).join('')}…`;
 }

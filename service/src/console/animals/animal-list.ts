@@ -51,7 +51,7 @@ export function addAnimalList(screens: Screens, { db, clock, config }: AnimalPar
       return {
         title: 'Animals',
         main: html`<h1>Animals</h1>
-${visit.may('pets:write') && quickAdd(visit, categories, added)}
+${visit.may('pets:write') && quickAdd(visit, categories, { added, isEmpty: sum(counts) === 0 })}
 ${stateTabs(visit, counts)}
 ${filterForm(query, categories)}
 ${animals.length > 0 ? rowsOf(visit, animals) : whyEmpty(query, { isEmpty: sum(counts) === 0, isLast: next === undefined })}
@@ -75,13 +75,13 @@ ${pageLinks(path, withoutAdded(query), next)}`,
 
   /**
    * Who adds one animal adds others: the name has the focus again, and the category stays. The first time it is chosen: who types a name and
-   * presses Enter would add a bird.
+   * presses Enter would add a bird. On a phone it is folded, so that the animals are on the first screen.
    */
   const quickAdd = (
     visit: Visit,
     categories: readonly Choice[],
-    added: StaffAnimal | undefined,
-  ): Html => html`<section class="card quick" aria-label="Add an animal">
+    { added, isEmpty }: { readonly added: StaffAnimal | undefined; readonly isEmpty: boolean },
+  ): Html => html`<details class="card quick"${(isEmpty || added || visit.rejected) && html` open`}><summary>${icon('plus')}Add an animal</summary>
 ${visit.form(
   add,
   {
@@ -93,7 +93,7 @@ ${visit.form(
 ${categories.length > 0 ? fields.select('categoryId', 'Category', [...(added || categories.length === 1 ? [] : [toChoose]), ...withChosen(categories, added)]) : fields.text('categoryId', 'Category')}`,
 )}
 ${added && html`<p><a href="${path}/${added.id}">Describe <bdi>${added.name}</bdi></a> <span class="soft">or add the next one.</span></p>`}
-</section>`;
+</details>`;
 
   async function findAdded({ query, caller }: Visit): Promise<StaffAnimal | undefined> {
     const id = parseInt64(query.get('added') ?? '');
@@ -111,7 +111,7 @@ ${added && html`<p><a href="${path}/${added.id}">Describe <bdi>${added.name}</bd
       {
         name: 'Status',
         cell: (animal) =>
-          html`${stateLabel(animal)}${animal.hold?.until != null && html` <span class="soft small">until ${dayText(workplace.zone, animal.hold.until)}</span>`}`,
+          html`<span>${stateLabel(animal)}${animal.hold?.until != null && html` <span class="soft small">until ${dayText(workplace.zone, animal.hold.until)}</span>`}</span>`,
       },
       ...(caller.shelterId === null
         ? [

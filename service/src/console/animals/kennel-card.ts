@@ -1,12 +1,14 @@
-import { html } from '../../platform/html.ts';
+import { shownHoldOf, textOfHold } from '../../domain/holds.ts';
+import { type Html, html } from '../../platform/html.ts';
+import type { StaffAnimal } from '../../store/listings/staff-list.ts';
 import { listPhotos } from '../../store/photos/photos.ts';
-import { getProfile } from '../../store/profiles/profiles.ts';
+import { getProfile, listBonded } from '../../store/profiles/profiles.ts';
 import { icon } from '../frame/icons.ts';
 import { factList } from '../frame/table.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { ageText, breedText, categoryName, choiceWords, goodWithText, triWords } from './animal-words.ts';
-import { dayIn } from './days.ts';
+import { dayIn, dayText } from './days.ts';
 import { getAnimal, headOf, pathOf } from './one-animal.ts';
 import { qrCode } from './qr-code.ts';
 
@@ -15,15 +17,21 @@ const pictureWidth = 800;
 /** Characters of a name that no longer fits on a line, and on two of the smaller letters that it then has. */
 const longName = 24;
 const longestName = 70;
+/** Of an animal that stays with it: all of them are on the card. */
+const otherNameMax = 30;
 
-/** A card for the kennel's door, to print on A5. The QR code leads to the animal in the console. */
+/** A card for the kennel's door, to print on A5. What matters for handling comes first. The QR code leads to the animal in the console. */
 export function addKennelCard(screens: Screens, { db, clock, config, consoleUrl }: AnimalParts): void {
   screens.page({
     path: '/animals/:petId/card',
     needs: 'pets:read',
     show: async (visit) => {
       const animal = await getAnimal(db, visit);
-      const [profile, photos] = await Promise.all([getProfile(db, animal.id), listPhotos(db, animal.id)]);
+      const [profile, photos, bonded] = await Promise.all([
+        getProfile(db, animal.id),
+        listPhotos(db, animal.id),
+        listBonded(db, animal.id),
+      ]);
       const today = dayIn(visit.workplace.zone, new Date(clock.now()));
       const files = photos.find(({ status }) => status === 'ready')?.files?.toSorted((a, b) => a.width - b.width) ?? [];
       const picture = files.find(({ width }) => width >= pictureWidth) ?? files.at(-1);
@@ -38,11 +46,14 @@ export function addKennelCard(screens: Screens, { db, clock, config, consoleUrl 
 <h2${nameLength > longName && html` class="${nameLength > longestName ? 'longest' : 'long'}"`}><bdi>${animal.name}</bdi></h2>
 ${picture ? html`<img src="${config.photosUrl}/${picture.hash}.webp" width="${picture.width}" height="${picture.height}" alt="">` : html`<span class="no-photo">${icon('paw')}</span>`}
 ${factList({
+  'On hold': animal.hold && holdText(animal.hold, visit.workplace.zone),
+  'Only with':
+    bonded.length > 0 && html`<strong>${bonded.map(({ name }, i) => html`${i > 0 && ', '}<bdi>${shortened(name)}</bdi>`)}</strong>`,
+  'Good with': goodWithText(profile),
+  'Special needs': specialNeeds === 'yes' && 'Yes: ask us',
   Breed: breedText(profile) ?? categoryName(animal),
   Age: birthDate !== null && ageText(birthDate, birthDateIsExact, today),
   Sex: sex !== 'unknown' && choiceWords.sex[sex],
-  'Good with': goodWithText(profile),
-  'Special needs': specialNeeds === 'yes' && 'Yes: ask us',
   Size: size !== null && choiceWords.size[size],
   Neutered: profile.spayedNeutered !== 'unknown' && triWords[profile.spayedNeutered],
 })}
@@ -51,4 +62,13 @@ ${factList({
       };
     },
   });
+}
+
+/** Visitors read it too, so it says what adopters are told. */
+const holdText = ({ reason, until }: NonNullable<StaffAnimal['hold']>, zone: string): Html =>
+  html`<strong>${textOfHold(shownHoldOf(reason)).replace(/^is /, '')}${until !== null && `, until ${dayText(zone, until)}`}</strong>`;
+
+function shortened(name: string): string {
+  const characters = [...name];
+  return characters.length <= otherNameMax ? name : `${characters.slice(0, otherNameMax - 1).join('')}…`;
 }

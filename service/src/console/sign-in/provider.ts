@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify';
 import * as client from 'openid-client';
 import type { Identity } from '../../partners/people/identities.ts';
 import { sessionDays } from '../../partners/people/sessions.ts';
@@ -23,6 +24,9 @@ export interface Account {
 /** The provider did not confirm who it is. `cause` is for the log. */
 export class NotConfirmed extends Error {}
 
+/** The provider can't be reached, or does not respond in time. It has been logged. */
+export class ProviderAway extends Error {}
+
 /** Of each request to the provider. */
 const timeoutSeconds = 5;
 const metadataMs = 3_600_000;
@@ -31,10 +35,14 @@ const metadataMs = 3_600_000;
 export class Provider {
   readonly #config: OidcConfig;
   readonly #returnUrl: string;
+  readonly #log: Log;
+  /** So that it is logged once, and not by everybody who comes meanwhile. */
+  #isAway = false;
   #found: { readonly metadata: Promise<client.Configuration>; readonly atMs: number } | undefined;
 
-  constructor(config: OidcConfig, consoleUrl: string) {
+  constructor(config: OidcConfig, consoleUrl: string, log: Log) {
     this.#config = config;
+    this.#log = log;
     this.#returnUrl = `${consoleUrl}/sign-in/return`;
   }
 
@@ -83,6 +91,7 @@ export class Provider {
         authenticatedAtMs: typeof claims.auth_time === 'number' ? claims.auth_time * 1_000 : undefined,
       };
     } catch (cause) {
+      if (isUnreachable(cause)) throw this.#away(cause);
       throw new NotConfirmed('the provider did not confirm who it is', { cause });
     }
   }
@@ -96,11 +105,34 @@ export class Provider {
     const metadata = client.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds });
     const found = { metadata, atMs: nowMs };
     this.#found = found;
-    metadata.catch(() => {
-      if (this.#found === found) this.#found = undefined;
-    });
-    return metadata.catch((cause: unknown) => {
-      throw new NotConfirmed('the provider can not be reached', { cause });
-    });
+    return metadata.then(
+      (read) => {
+        if (this.#isAway) this.#log.info('the provider of OpenID Connect responds again');
+        this.#isAway = false;
+        return read;
+      },
+      (cause: unknown) => {
+        if (this.#found === found) this.#found = undefined;
+        throw this.#away(cause);
+      },
+    );
   }
+
+  /** Its metadata are read again by the next who comes. */
+  #away(cause: unknown): ProviderAway {
+    if (!this.#isAway)
+      this.#log.warn({ err: cause }, 'the provider of OpenID Connect can not be reached: people sign in with passkeys and links');
+    this.#isAway = true;
+    this.#found = undefined;
+    return new ProviderAway('the provider can not be reached', { cause });
+  }
+}
+
+type Log = Pick<FastifyBaseLogger, 'info' | 'warn'>;
+
+/** Of a request to the provider: it took too long, did not arrive, or met a fault there. */
+function isUnreachable(thrown: unknown): boolean {
+  if (!(thrown instanceof client.ClientError)) return false;
+  const { code, cause } = thrown;
+  return code === 'OAUTH_TIMEOUT' || cause instanceof TypeError || (cause instanceof Response && cause.status >= 500);
 }

@@ -14,15 +14,18 @@ interface Asked {
   /** Where the person wanted to go. */
   readonly to: string;
   /** The person that must sign in again; undefined: anyone. */
-  readonly again?: { readonly name: string; readonly email: string };
+  readonly again?: { readonly name: string; readonly email: string } | undefined;
+  /** The provider does not respond. */
+  readonly isProviderAway?: boolean;
 }
 
-export const signInPage = ({ mails, provider }: Ways, { to, again }: Asked): Page => {
+export const signInPage = ({ mails, provider }: Ways, { to, again, isProviderAway = false }: Asked): Page => {
   const title = again ? 'Sign in again' : 'Sign in';
   const query = `?to=${encodeURIComponent(to)}`;
   return {
     title,
     main: html`<h1>${title}</h1>
+${isProviderAway && bannerOf({ tone: 'warn', text: `Your organisation’s account does not respond at this moment. Sign in with a passkey${mails ? ', or have a link mailed to you,' : ', or ask your operator for a link,'} or try again in a few minutes.` })}
 ${again && html`<p>To manage people, show that it is still you, <strong><bdi>${again.name}</bdi></strong>.</p>`}
 <div class="stack" data-passkey="get" data-url="/sign-in/passkey" data-to="${to}" hidden>
 <button class="button wide" type="button">${icon('key')}Use a passkey</button>

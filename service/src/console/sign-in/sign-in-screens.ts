@@ -15,7 +15,7 @@ import { ownPath } from '../sessions/own-site.ts';
 import { Workplaces } from '../sessions/workplaces.ts';
 import type { MailLinks } from './mailed-links.ts';
 import type { PasskeyCeremonies } from './passkey-ceremonies.ts';
-import { type Flow, NotConfirmed, type Provider } from './provider.ts';
+import { type Flow, NotConfirmed, type Provider, ProviderAway } from './provider.ts';
 import { endedLinkPage, invitationPage, linkPage, mailedPage, rejectedPage, signInPage, type Ways } from './sign-in-pages.ts';
 import type { StrangerRoutes } from './strangers.ts';
 
@@ -121,7 +121,9 @@ export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provi
     routes.page('/sign-in/provider', async (request, reply) => {
       const { visitor } = request;
       const nowMs = clock.now();
-      const { url, flow } = await provider.start({ again: visitor !== null, nowMs });
+      const started = await provider.start({ again: visitor !== null, nowMs }).catch(ifAway);
+      if (!started) return sendOtherWays(request, reply, toOf(request));
+      const { url, flow } = started;
       const again = visitor && { personId: String(visitor.person.id), sessionId: String(visitor.session.id) };
       const value: ProviderCookie = { flow, to: toOf(request), endsAtMs: nowMs + flowMs, ...(again && { again }) };
       // Lax: the provider leads back from another site.
@@ -157,6 +159,7 @@ export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provi
         });
         visitors.start(reply, token);
       } catch (error) {
+        if (error instanceof ProviderAway) return sendOtherWays(request, reply, to);
         if (error instanceof NotConfirmed) {
           request.log.info({ err: error.cause }, 'the provider did not confirm who it is');
           return reject(reply, 'The provider did not confirm who you are.');
@@ -168,8 +171,15 @@ export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provi
     });
   }
 
+  const sendOtherWays = ({ visitor }: FastifyRequest, reply: FastifyReply, to: string) =>
+    frame.sendToStranger(reply.status(503), signInPage(ways, { to, again: visitor?.person, isProviderAway: true }));
+
   const reject = (reply: FastifyReply, text: string) => frame.sendToStranger(reply.status(403), rejectedPage(text));
 }
+
+const ifAway = (error: unknown): undefined => {
+  if (!(error instanceof ProviderAway)) throw error;
+};
 
 const otherPerson = () => new PageError(403, '', 'This signs in somebody else. Sign out first.');
 

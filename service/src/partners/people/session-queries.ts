@@ -52,16 +52,17 @@ const sessionOf = ({ sessionId, personId, method, network, signedInAt, sessionSe
   isFresh,
 });
 
-/** Undefined: the person was removed meanwhile, or has not accepted the invitation. */
+/** Who signs in is seen. Undefined: the person was removed meanwhile, or has not accepted the invitation. */
 export async function insertSession(
   tx: Transaction,
   session: { personId: bigint; hash: Buffer; method: SignInMethod; network: string; days: number; signedInAt: Date | undefined },
 ): Promise<Session | undefined> {
   const { rows } = await tx.query<SessionRow>({
     name: 'insert-session',
-    text: `insert into sessions (person_id, hash, method, network, expires_at, signed_in_at)
-      select id, $2, $3, $4, now() + make_interval(days => $5), least($6::timestamptz, now()) from people where id = $1 and removed_at is null and invited_until is null
-        for share
+    text: `with person as (
+        update people set last_seen_at = now() where id = $1 and removed_at is null and invited_until is null returning id)
+      insert into sessions (person_id, hash, method, network, expires_at, signed_in_at)
+        select id, $2, $3, $4, now() + make_interval(days => $5), least($6::timestamptz, now()) from person
       returning ${sessionColumns}`,
     values: [session.personId, session.hash, session.method, session.network, session.days, session.signedInAt ?? null],
   });

@@ -68,6 +68,13 @@ describe('a session', () => {
     expect(await findSession(db, token)).toBeUndefined();
   });
 
+  test('of who signs in says at once when the person was last seen', async () => {
+    const person = await join(store);
+    await store.write('update people set last_seen_at = null where id = $1', person.id);
+    const token = await signIn(store, person);
+    expect((await findSession(db, token))?.person.lastSeenAt?.getTime()).toBeGreaterThan(Date.now() - 30_000);
+  });
+
   test('is written when it was last seen a minute ago, not each time', async () => {
     const token = await signIn(store, await join(store));
     await store.write(`update sessions set last_seen_at = ${ago('59 seconds')}`);
