@@ -15,7 +15,7 @@ export interface OrderPageParts {
   readonly asOf: string;
   /** The address of the step before cancelling it. */
   readonly cancelAddress: string;
-  /** In this browser, as far as it remembers. */
+  /** As far as its browser knows. */
   readonly isCancelledByVisitor: boolean;
 }
 
