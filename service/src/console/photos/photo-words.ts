@@ -14,7 +14,8 @@ const rejections: Partial<Record<ErrorCode, string>> = {
     'This is no JPEG, PNG or WebP, or is damaged. Save it as a JPEG, and choose that. A HEIC photo becomes one if you choose it on the iPhone itself.',
   photo_too_large: `It has more than ${photoMegabytesMax} MB. Save it with fewer pixels, and choose that.`,
   upload_too_slow: 'The line was too slow. Try again where the signal is better, or with fewer photos at once.',
-  too_many_uploads: 'Too many photos are being sent at this moment, by you or by others of your shelter. Wait a few seconds, and send it again.',
+  too_many_uploads:
+    'Too many photos are being sent at this moment, by you or by others of your shelter. Wait a few seconds, and send it again.',
   photo_limit_reached: `The animal has ${photosMax} photos, as many as there can be. Remove one first.`,
   photo_bytes_limit: 'Your shelter has sent as many photos today as its plan allows. Send it after midnight UTC.',
   photo_storage_limit: 'The photos of your shelter take as much room as its plan allows. Remove some, or ask the store for another plan.',
