@@ -229,7 +229,7 @@ ${row('API', `${url}/v1`)}
 ${row('OpenAPI', `${url}/openapi.json`)}
 ${row('PostgreSQL', withoutPassword(postgres.url), postgres.origin)}
 ${row('Redis', withoutPassword(redis.url), redis.origin)}
-${row('Log', '.homeward/dev.log', 'every request; warnings and errors are shown here, too')}
+${row('Log', '.homeward/dev.log', 'requests; warnings and errors are shown here, too')}
 ${row('Key', key, `client dev, ${limits.perMinute.toLocaleString('en')} requests a minute; saved in .homeward/dev-key`)}
 
 Try it:

@@ -68,6 +68,12 @@ export const guideGroups: readonly GuideGroup[] = [
         summary: 'Let many adopters apply for an animal, and follow what staff decide.',
       },
       { slug: 'shelters', icon: 'place', title: 'Shelters', summary: "Add a shelter's animals, and decide on the orders for them." },
+      {
+        slug: 'holds',
+        icon: 'clock',
+        title: 'Holds and outcomes',
+        summary: 'When an animal is ill or a stray, or has left: what to record, and what staff and partners see.',
+      },
     ],
   },
   {

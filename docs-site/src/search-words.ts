@@ -22,6 +22,9 @@ const synonymLines = `
   rehearse simulate
   sdk client library
   event change
+  ill sick
+  died dead
+  euthanised euthanized
 `;
 
 /** What readers call a section that says it in other words. */
@@ -44,6 +47,10 @@ export const keywords: Readonly<Record<string, string>> = {
   '/docs/rehearsal': 'staging sandbox test mode chaos',
   '/docs/stability': 'versioning deprecated endpoints sunset breaking changes',
   '/docs/errors/pet_not_available': 'reserved taken ordered adopted',
+  '/docs/holds#which-one': 'sick ill animal on trial dead animal ran away',
+  '/docs/holds#what-a-hold-does': 'medical quarantine training behavior on hold',
+  '/docs/holds#what-an-outcome-does': 'escaped lost transferred returned to owner',
+  '/docs/holds#undo-an-outcome': 'bring back',
   '/docs/changelog': 'release notes versions',
 };
 

@@ -40,6 +40,13 @@ describe('The search finds the right page first', () => {
     expect(firstFor('GET /v1/store/orders')).toBe('/docs/reference/orders#listOrders');
   });
 
+  test.each([
+    ...['sick animal', 'ill', 'stray', 'on trial', 'quarantine', 'foster', 'medical hold'],
+    ...['died', 'dead animal', 'euthanised', 'euthanized', 'put to sleep', 'ran away', 'undo an outcome'],
+  ])('for "%s": what to record', (typed) => {
+    expect(firstFor(typed)).toMatch(/^\/docs\/(holds|shelters#(hold-an-animal|record-an-outcome))/);
+  });
+
   test('while the last word is still being typed', () => {
     expect(firstFor('rate limit hea')).toBe('/docs/limits#rate-limit-headers');
   });

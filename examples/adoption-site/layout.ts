@@ -18,10 +18,14 @@ export interface PageParts {
   /** The position in the feed from which the page receives updates; a page without it is static. */
   readonly asOf?: string;
   readonly scripts?: readonly AssetName[];
+  /** What follows the controls at the top of the page, for those who use a keyboard; the whole content unless given. */
+  readonly skip?: { readonly to: string; readonly text: string };
   readonly main: Html;
 }
 
-export function layout({ title, drawn = [], asOf, scripts = [], main, ...head }: PageParts): Html {
+const toContent = { to: 'main', text: 'Skip to the content' };
+
+export function layout({ title, drawn = [], asOf, scripts = [], skip = toContent, main, ...head }: PageParts): Html {
   const description = head.description ?? 'Dogs, cats and other animals from the shelter that need a home.';
   const loaded: readonly AssetName[] = ['favourites.js', ...(asOf === undefined ? [] : (['live.js'] as const)), ...scripts];
   return html`<!doctype html>
@@ -40,7 +44,7 @@ export function layout({ title, drawn = [], asOf, scripts = [], main, ...head }:
 ${loaded.map((name) => html`<script type="module" src="${assetAddress(name)}"></script>\n`)}${shared(title, description, head)}${head.data}
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#${skip.to}">${skip.text}</a>
 <header class="top"><a class="brand" href="/"><img src="${assetAddress('icon.svg')}" alt="" width="36" height="36">${siteName}</a>
 <a class="to-favourites" id="to-favourites" href="/favourites" hidden>Favourites</a></header>
 <main id="main"${asOf !== undefined && html` data-as-of="${asOf}"`}>

@@ -49,6 +49,8 @@ export function listPage({ seen: { value, asOf }, filter, categories, places, fa
     drawn: [...value.items, ...others],
     asOf,
     scripts: ['near.js'],
+    // Past the search, the kinds and the tabs.
+    skip: { to: 'results', text: 'Skip to the animals' },
     main: html`
 ${!isSearch && html`<div class="hero"><h1>Somebody here is waiting for you</h1><p>Meet the animals of our shelters. When one is promised while you look, this page shows it at once.</p></div>`}
 ${filterForm(firstPage, places, facets?.isExact ? facets : undefined)}
@@ -59,11 +61,13 @@ ${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...firstPage, ca
 <nav class="tabs" aria-label="Status">
 ${(Object.keys(listWords) as PetStatus[]).map((one) => chip(listWords[one], addressOf({ ...firstPage, status: one }), one === status))}
 </nav>
+<div id="results">
 ${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, chosen)}${understoodWords(firstPage, value, categories)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
 <ul class="cards" id="animals" data-status="${status}" data-category="${String(categoryId ?? '')}"${isSearch && html` data-narrow`}>
 ${value.items.map((listing, index) => animalCard(listing, { categories, usual: status, own, loading: index === 0 ? 'first' : index < eagerMax ? 'eager' : 'lazy' }))}
 </ul>
 ${value.items.length === 0 && html`<p class="empty">${emptyText(filter, category)}</p>`}
+</div>
 ${few && waysOn({ filter: firstPage, chosen, category, categories, places, others })}
 <p class="pager">
 ${filter.cursor !== undefined && html`<a class="button quiet" href="${addressOf(firstPage)}">Back to the first</a>`}

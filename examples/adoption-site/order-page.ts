@@ -15,11 +15,14 @@ export interface OrderPageParts {
   readonly asOf: string;
   /** The address of the step before cancelling it. */
   readonly cancelAddress: string;
-  /** As far as this browser has it noted. */
+  /** As far as its browser knows. */
   readonly isCancelledByVisitor: boolean;
 }
 
 export const canBeCancelled = ({ status }: Order): boolean => status === 'placed' || status === 'approved';
+
+/** There is no more news of one that has ended: the visitor who has cancelled it needs none. */
+const mayChange = ({ status }: Order): boolean => status === 'placed' || status === 'approved' || status === 'completed';
 
 export function orderPage({ order, listing, timezone, asOf, cancelAddress, isCancelledByVisitor }: OrderPageParts): Html {
   const { status, expiresAt, adopter } = order;
@@ -32,7 +35,7 @@ export function orderPage({ order, listing, timezone, asOf, cancelAddress, isCan
     asOf,
     scripts: status === 'placed' && timezone === undefined ? ['times.js'] : [],
     main: html`
-<article class="animal request" data-order="${order.id}">
+<article class="animal request"${mayChange(order) && html` data-order="${order.id}"`}>
 <div class="portrait">${listing && pictureOf(listing, { sizes: '(min-width: 48rem) 30rem, 92vw', loading: 'first' })}</div>
 <div class="about">
 <h1>Your request for ${name}</h1>

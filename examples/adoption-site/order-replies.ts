@@ -124,11 +124,11 @@ export async function cancelOrder(request: IncomingMessage, id: Int64, site: Sit
   const { store, catalogue } = site;
   const rejected = rejectOtherSites(request);
   if (rejected) return rejected;
-  let noted: Reply['headers'];
+  let cookie: Reply['headers'];
   try {
     const { petId } = await store.orders.cancel(id);
     catalogue.invalidate('animal', petId);
-    noted = cookieWith(request, site, { subject: 'order', petId, id, isCancelled: true });
+    cookie = cookieWith(request, site, { subject: 'order', petId, id, isCancelled: true });
   } catch (error) {
     if (!(error instanceof HomewardError)) throw error;
     if (error.code === 'order_not_found') return notFound(goneText);
@@ -136,7 +136,7 @@ export async function cancelOrder(request: IncomingMessage, id: Int64, site: Sit
     if (error.code !== 'order_state_conflict') throw error;
   }
   catalogue.invalidate('order', id);
-  return redirectTo(addressOf(id, site), noted);
+  return redirectTo(addressOf(id, site), cookie);
 }
 
 /** Undefined if it was deleted. */

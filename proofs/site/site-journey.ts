@@ -50,7 +50,7 @@ export async function useSite(page: Page, hand: Hand, inputs: Inputs, faults: st
   await hand.choose('#sort', 'Newest first');
   await note(await hand.follow('form[role=search] button[type=submit]'));
   seen.push(page.url());
-  const { length: found } = await page.locator('.cards .card').all();
+  const { length: found } = await page.locator('#animals .card').all();
   expect(
     found > 0 && (await page.locator('h1.found').innerText()) === (found === 1 ? '1 animal' : `${found} animals`),
     'the count is wrong',
@@ -92,7 +92,7 @@ export async function useSite(page: Page, hand: Hand, inputs: Inputs, faults: st
   await hand.follow('main a[href$="/cancel"]');
   seen.push(page.url());
   statuses.push(await hand.follow('main form button[type=submit]'));
-  expect((await text()).includes('called off'), 'the request is not cancelled');
+  expect((await text()).includes('You cancelled this request.'), 'the request is not cancelled');
   await page.goto(`${site}/animals/${wanted.id}`);
   expect(/needs a home/i.test(await text()), 'the animal is not available after the cancellation');
   statuses.push(await ask(others[2]));

@@ -116,6 +116,15 @@ describe('The list', () => {
     expect([namesIn(all).length, waysIn(all), othersIn(all)]).toEqual([4, [], []]);
   });
 
+  test('has a link first that skips the search, the kinds and the tabs, and leads to what was found', async () => {
+    const { text } = await visit('/?category=1&q=merry');
+    expect(text.indexOf('<a class="skip" href="#results">Skip to the animals</a>')).toBe(text.indexOf('<a '));
+    const results = text.indexOf('<div id="results">');
+    expect(results).toBeGreaterThan(text.indexOf('aria-label="Status"'));
+    expect(results).toBeLessThan(text.indexOf('class="chosen"'));
+    expect((await visit('/favourites')).text).toContain('<a class="skip" href="#main">Skip to the content</a>');
+  });
+
   test('says what it has understood of the words, and offers to search for the words', async () => {
     const { text } = await visit('/?category=1&q=small+senior+merry');
     expect(text).toContain('Understood as: 8+ years, small, “merry”.');

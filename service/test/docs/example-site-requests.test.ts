@@ -124,6 +124,11 @@ describe('The page of a request', () => {
     await visitor.open(theirs);
     expect((await visitor.open(own)).text).toContain('You cancelled this request.');
     expect((await stranger.open(own)).text).toContain('This request was cancelled.');
+    // The page of an open request waits for news, and one that was cancelled does not.
+    expect([(await visitor.open(theirs)).text, (await visitor.open(own)).text].map((text) => text.includes('data-order='))).toEqual([
+      true,
+      false,
+    ]);
     expect((await act(store, manager, Number(/\/(\d+)-/.exec(theirs)?.[1]), 'cancel')).status).toBe(200);
     // The press is too late: it was the shelter.
     await visitor.press(`${theirs}/cancel`);

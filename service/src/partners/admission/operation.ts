@@ -16,7 +16,7 @@ import {
   Ref,
 } from '../../platform/http/schemas.ts';
 
-interface Declaration<Params, Query, Headers, Body> extends Pick<FastifyContextConfig, 'scope' | 'mergePatch' | 'deprecation'> {
+interface Declaration<Params, Query, Headers, Body> extends Pick<FastifyContextConfig, 'scope' | 'deprecation'> {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
@@ -38,7 +38,6 @@ interface Declaration<Params, Query, Headers, Body> extends Pick<FastifyContextC
 /** The options of a route under /v1, from what its operation needs, accepts and returns. */
 export function operation<Params, Query, Headers, Body>({
   scope,
-  mergePatch,
   deprecation,
   response,
   errors = [],
@@ -55,7 +54,7 @@ export function operation<Params, Query, Headers, Body>({
     ...(headers?.properties['if-match'] ? (['precondition_failed'] as const) : []),
   ];
   return {
-    config: { ...(scope && { scope }), ...(mergePatch && { mergePatch }), ...(deprecation && { deprecation }) },
+    config: { ...(scope && { scope }), ...(deprecation && { deprecation }) },
     schema: { ...schema, response: { ...response, ...errorResponses(...codes) } } as {
       params: Params;
       querystring: Query;

@@ -9,17 +9,13 @@ declare module 'fastify' {
     /** The body as received, for comparison with other requests of the same Idempotency-Key; null without one. */
     rawBody: Buffer | null;
   }
-  interface FastifyContextConfig {
-    /** The route also accepts a body of the type application/merge-patch+json (RFC 7396). */
-    mergePatch?: true;
-  }
 }
 
 export const mergePatchType = 'application/merge-patch+json';
 
 const depthMax = 64;
 
-/** Accepts only JSON bodies, and merge patches where a route takes them. */
+/** Accepts only JSON bodies. Every PATCH is a merge patch (RFC 7396): what is left out stays, and null removes what can be removed. */
 export function addJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();
@@ -27,8 +23,8 @@ export function addJsonBodies(app: FastifyInstance): void {
     if (request.headers['idempotency-key'] !== undefined) request.rawBody = body;
     return parseJsonBody(body);
   });
-  app.addContentTypeParser(mergePatchType, { parseAs: 'buffer' }, async ({ routeOptions }: FastifyRequest, body: Buffer) => {
-    if (!routeOptions.config.mergePatch) {
+  app.addContentTypeParser(mergePatchType, { parseAs: 'buffer' }, async ({ method }: FastifyRequest, body: Buffer) => {
+    if (method !== 'PATCH') {
       throw new AppError('unsupported_media_type', `This operation takes no ${mergePatchType}: send 'Content-Type: application/json'.`);
     }
     return parseJsonBody(body);

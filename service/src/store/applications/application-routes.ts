@@ -145,7 +145,6 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     '/applications/:applicationId',
     operation({
       scope: scopesThat('manageOrders'),
-      mergePatch: true,
       ...common,
       operationId: 'noteApplication',
       summary: 'Set the note of an application',

@@ -79,7 +79,6 @@ export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
     '/pets/:petId/profile',
     operation({
       ...written,
-      mergePatch: true,
       operationId: 'patchProfile',
       summary: 'Change the profile of an animal',
       description: `A merge patch (RFC 7396): what is left out stays, and null removes a value, also within ${mergedFields}. Needs ${whoMay('describePets')}.`,

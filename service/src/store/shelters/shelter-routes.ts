@@ -87,7 +87,6 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
     '/shelters/:shelterId',
     operation({
       scope: scopesThat('manageShelters'),
-      mergePatch: true,
       ...common,
       operationId: 'updateShelter',
       summary: 'Update a shelter',

@@ -173,7 +173,7 @@ describe('PATCH /v1/pets/{petId}/profile', () => {
 describe('Other media types', () => {
   test.each([
     ['PUT', '/profile', 'application/merge-patch+json'],
-    ['PATCH', '', 'application/merge-patch+json'],
+    ['POST', '/outcome', 'application/merge-patch+json'],
     ['PATCH', '/profile', 'application/json-patch+json'],
     ['PATCH', '/profile', 'text/plain'],
   ])('%s of the animal%s as %s is 415', async (method, below, type) => {
