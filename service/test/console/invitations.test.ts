@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { startMailServer } from '../../../testkit/mail-server.ts';
 import { peopleMailKinds, readingPeopleMail } from '../../src/changes/mail/people-mail.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
-import { Letters, openMailSender, sendAll } from '../mail-steps.ts';
+import { Letters, makeDue, openMailSender, queue, sendAll } from '../mail-steps.ts';
 import { openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';
 
 const server = disposeAfterAll(await startMailServer());
@@ -67,4 +67,22 @@ test('an invitation that could not be delivered is shown on the page of the pers
   const { path } = await invite(admin, 'wrong@example.org');
   await sendAll(sender);
   expect(wordsOf((await admin.open(path)).text)).toContain('Mail Not delivered (550 5.1.1) Is the address right?');
+});
+
+test('an address gets three invitations a day, whatever forms of adopters were filled in with it, and the page says so of the next', async () => {
+  const address = 'linus@example.org';
+  const letters = new Letters();
+  const { sender: toAdopters, outcomes } = openMailSender(store, server, letters);
+  for (const subjectId of [1n, 2n, 3n, 4n]) letters.write(subjectId, { to: { address } });
+  await queue(store, ...[...letters.keys()].map((subjectId) => ({ kind: 'confirm', subjectId })));
+  await sendAll(toAdopters);
+  expect(outcomes).toEqual(['sent', 'sent', 'sent', 'limited']);
+  let path = '';
+  for (let times = 0; times < 4; times += 1) {
+    ({ path } = await invite(admin, address));
+    await makeDue(store);
+    await sendAll(sender);
+  }
+  expect(server.accepted.filter(({ to }) => to.includes(address))).toHaveLength(6);
+  expect(wordsOf((await admin.open(path)).text)).toContain('Mail Not delivered (4.7.1 daily limit) It has had 3 invitations today.');
 });

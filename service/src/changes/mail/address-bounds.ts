@@ -17,6 +17,12 @@ export const hashAddress = (key: Buffer, address: string): Buffer => createHmac(
 /** Of what staff cause: staff who decide to and fro, or a program that does, send no flood. No address is like this. */
 export const hashSubject = (key: Buffer, subjectId: bigint): Buffer => createHmac('sha256', key).update(`subject ${subjectId}`).digest();
 
+/** Invitations of an address, apart from what it gets as an adopter. No address is like this. */
+export const hashInvited = (key: Buffer, address: string): Buffer =>
+  createHmac('sha256', key)
+    .update(`invited ${mailboxOf(address)}`)
+    .digest();
+
 /** Gmail ignores the dots in a name, and has two domains. */
 const mailboxOf = (address: string): string =>
   normalizeEmail(address).replace(/^(.+)@(?:gmail|googlemail)\.com$/u, (_, name: string) => `${name.replaceAll('.', '')}@gmail.com`);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import type { MailAddress } from '../../platform/mail-address.ts';
 import type { SmtpServer } from '../../platform/smtp-url.ts';
-import { addressBounds, addressKeyOf, dailyLimit, hashAddress, hashSubject } from './address-bounds.ts';
+import { addressBounds, addressKeyOf, dailyLimit, hashAddress, hashInvited, hashSubject } from './address-bounds.ts';
 import {
   beginMail,
   claimMail,
@@ -21,8 +21,11 @@ import { badAddress, type SmtpFault, smtpFaultOf } from './smtp-faults.ts';
 import { SmtpSession, type SmtpTimeouts } from './smtp-session.ts';
 
 export interface MailKind {
-  /** Against the bounds of the address. Staff: of the subject instead, once the address is confirmed. Nothing: what goes to shelters. */
-  readonly countsAs: 'confirmation' | 'message' | 'staff' | 'nothing';
+  /**
+   * Against the bounds of the address. Staff: of the subject instead, once the address is confirmed. Invitation: as a confirmation, counted
+   * apart, so that who fills in forms with an address does not keep the store from inviting it. Nothing: what goes to shelters.
+   */
+  readonly countsAs: 'confirmation' | 'invitation' | 'message' | 'staff' | 'nothing';
   /** Beyond its bound: it waits for the next day, or fails, so that staff see it. Otherwise it is dropped. */
   readonly atBound?: 'wait' | 'fail';
 }
@@ -156,8 +159,14 @@ export class MailSender {
     const countsAs = isUnconfirmed ? 'confirmation' : (this.#parts.kinds[claim.kind]?.countsAs ?? 'nothing');
     if (countsAs === 'nothing' || claim.isCounted) return true;
     const key = this.#addressKey;
-    const counted = countsAs === 'staff' ? hashSubject(key, claim.subjectId) : hashAddress(key, address);
-    return countMail(this.#parts.db, claim, { address: counted, isConfirmation: countsAs === 'confirmation', max: addressBounds });
+    const counted =
+      countsAs === 'staff'
+        ? hashSubject(key, claim.subjectId)
+        : countsAs === 'invitation'
+          ? hashInvited(key, address)
+          : hashAddress(key, address);
+    const isConfirmation = countsAs === 'confirmation' || countsAs === 'invitation';
+    return countMail(this.#parts.db, claim, { address: counted, isConfirmation, max: addressBounds });
   }
 
   async #limit(claim: MailClaim): Promise<void> {

@@ -8,8 +8,8 @@ import type { MailKind, ReadMail } from './mail-sender.ts';
 
 /** What people of the store and its shelters are mailed. Their subject is the person. */
 export const peopleMailKinds = {
-  // To an address that nobody has confirmed. It fails beyond the bound, and the link that the command shows works.
-  invitation: { countsAs: 'confirmation', atBound: 'fail' },
+  // To an address that nobody has confirmed. It fails beyond the bound, and the link that the page or the command has shown works.
+  invitation: { countsAs: 'invitation', atBound: 'fail' },
   // As often as the person may ask for one.
   sign_in_link: { countsAs: 'nothing' },
 } as const satisfies Record<string, MailKind>;
@@ -81,6 +81,6 @@ export function readingPeopleMail(
     const url = linkUrl(consoleUrl, linkKinds[kind], link.token);
     const { subject, paragraphs } = texts[language][kind];
     const text = `${paragraphs.map((paragraph) => (paragraph === '{url}' ? url : paragraph)).join('\n\n')}\n`;
-    return { to: { address: link.person.email }, subject, text, isUnconfirmed: kind === 'invitation' };
+    return { to: { address: link.person.email }, subject, text };
   };
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { addressBounds, dailyLimit } from '../../changes/mail/address-bounds.ts';
 import type { LastMail } from '../../changes/mail/mail-queue.ts';
 import { findInvitationMail, queueInvitation } from '../../changes/mail/people-mail.ts';
 import { rightsOf, roles, roleTable } from '../../domain/roles.ts';
@@ -274,7 +275,7 @@ function whenMailed({ email }: Person, inMs: number): string {
 function mailState({ state, dueAt, endedAt, failure }: LastMail, times: Times, nowMs: number): Html {
   const code = failure === null ? '' : ` (${failure})`;
   if (state === 'failed')
-    return html`<span class="label bad">Not delivered${code}</span> Is the address right? Invite again for a link that you send yourself.`;
+    return html`<span class="label bad">Not delivered${code}</span> ${failure === dailyLimit ? `It has had ${addressBounds.confirmations} invitations today.` : 'Is the address right?'} Invite again for a link that you send yourself.`;
   if (state === 'sent') return html`Sent${endedAt ? html` ${times.ago(endedAt)}` : ''}`;
   return dueAt.getTime() > nowMs ? html`Goes out ${times.ago(dueAt)}${code}` : html`Waits to be sent${code}`;
 }
