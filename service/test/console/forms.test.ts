@@ -35,11 +35,17 @@ test('the same form from two clicks at once is carried out once', async () => {
 
 test('the link of an invitation is shown once and stored nowhere', async () => {
   const admin = await site.arrive({ role: 'admin' });
-  const sent = await admin.submit('/people/invite', '/people/invite', { email: 'shown@example.org', role: 'staff', reach: 'store' });
+  const hidden = hiddenOf((await admin.open('/people/invite')).text, '/people/invite');
+  const form = { ...hidden, email: 'shown@example.org', role: 'staff', reach: 'store' };
+  const sent = await admin.post('/people/invite', form);
   const page = await admin.open(sent.location ?? '');
   const [, token = ''] = /\/invitation\/([\w-]{43})/.exec(page.text) ?? [];
   expect(token).not.toBe('');
   expect((await admin.open(sent.location ?? '')).text).not.toContain('/invitation/');
+  const again = await admin.post('/people/invite', form);
+  const repeated = wordsOf((await admin.open(again.location ?? '')).text);
+  expect(repeated).toContain('The link was shown once: if you have not seen it, invite again for another one.');
+  expect(repeated).not.toContain('Send this link');
   const stored = await site.store.read<{ message: string }>('select message from form_results');
   expect(JSON.stringify(stored)).not.toContain(token);
 });

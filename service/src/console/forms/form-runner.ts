@@ -24,7 +24,10 @@ export interface Unstored {
   readonly undo?: { readonly path: string; readonly values: Readonly<Record<string, string>> } | undefined;
 }
 
-type Carry = (tx: CatalogueTransaction, joined: JoinedTransaction) => Promise<Unstored & { readonly to: string; readonly done?: string }>;
+type Carry = (
+  tx: CatalogueTransaction,
+  joined: JoinedTransaction,
+) => Promise<Unstored & { readonly to: string; readonly done?: string; readonly repeated?: string }>;
 
 const messageLengthMax = 500;
 
@@ -45,13 +48,14 @@ export class FormRunner {
         if (!before) throw new Error('a form that was carried out has no result');
         return before;
       }
-      const { to, done, once, undo } = await carry(tx, joined(tx));
-      const result = { location: to, message: done === undefined ? null : [...done].slice(0, messageLengthMax).join('') };
-      await concludeForm(tx, form, result);
-      return { ...result, once, undo };
+      const { to, done, repeated = done, once, undo } = await carry(tx, joined(tx));
+      await concludeForm(tx, form, { location: to, message: cut(repeated) });
+      return { location: to, message: cut(done), once, undo };
     }, clientId);
   }
 }
+
+const cut = (text: string | undefined): string | null => (text === undefined ? null : [...text].slice(0, messageLengthMax).join(''));
 
 const joined = (tx: CatalogueTransaction): JoinedTransaction => ({
   query: (statement) => tx.query(statement),

@@ -130,9 +130,11 @@ ${placeFields(fields, visit)}`,
       });
       const mailed = mails ? `${whenMailed(person, (await queueInvitation(tx, person.id)).getTime() - clock.now())} ` : '';
       // With mail too: it may come late, or never, and the links from before have just ended.
+      const invited = `${person.name} is invited for ${invitationHours} hours.`;
       return {
         to: `/people/${person.id}`,
-        done: `${person.name} is invited for ${invitationHours} hours. ${mailed}Send this link: it is shown once, and works once.`,
+        done: `${invited} ${mailed}Send this link: it is shown once, and works once.`,
+        repeated: `${invited} The link was shown once: if you have not seen it, invite again for another one.`,
         once: linkUrl(consoleUrl, 'invitation', token),
       };
     },

@@ -30,6 +30,8 @@ export interface Outcome extends Unstored {
   readonly to: string;
   /** What that page says: what was done, in the past tense. It is stored for a repeat of the form, so it names no adopter. */
   readonly done?: string;
+  /** What it says after a repeat of the form, if `done` speaks of what is shown once. */
+  readonly repeated?: string;
 }
 
 export interface Submission<Values> {
