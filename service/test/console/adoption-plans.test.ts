@@ -114,7 +114,7 @@ const queries: Readonly<Record<string, (db: Db, of: bigint | 'all') => Promise<u
   'adopters whom no mail reaches': (db, of) => selectUntold(db, of, { told: toldKinds, days: 14 }, 101),
   'orders that wait': (db, of) => selectUnapprovedOrders(db, of, 101),
   'old promises': (db, of) => selectOldPromises(db, of, 1, 101),
-  'holds that end': (db, of) => selectEndingHolds(db, of === 'all' ? null : of, 'Europe/Vienna', 101),
+  'holds that end': (db, of) => selectEndingHolds(db, of === 'all' ? null : of, new Date(), 101),
   'failed photos': (db, of) => selectFailedPhotos(db, of === 'all' ? null : of, 101),
 };
 

@@ -100,3 +100,24 @@ test('of each kind the five oldest are shown, and how many more there are, up to
   expect(many).toContain('New applications 100+');
   expect(many).toContain('More than 95 more');
 });
+
+test.each([
+  // As if a later release of Node.js had stored it.
+  ['Mars/Olympus', 'UTC'],
+  // Node.js knows it, and PostgreSQL does not.
+  ['AET', ''],
+])('a shelter in the time zone %s has all its pages, with times that say what they are in', async (timezone, shown) => {
+  const { browser, staff, shelterId } = await openShelter(`Shelter in ${timezone}`);
+  await store.write('update shelters set timezone = $1 where id = $2', timezone, shelterId);
+  const order = await staff.placeOrder((await staff.addPet('Ordered')).id);
+  const { id } = await staff.addPet('Held');
+  await store.write(
+    `update pets set status = 'pending', hold = 'medical', hold_reason = 'medical', hold_until = now() - interval '1 minute', hold_releases = true where id = $1`,
+    id,
+  );
+  const paths = ['/animals', `/animals/${id}`, `/animals/${id}/hold`, `/animals/${id}/history`, '/orders', `/orders/${order.id}`];
+  for (const path of paths) expect([path, (await browser.get(path)).status]).toEqual([path, 200]);
+  const words = wordsOf((await browser.get('/')).text);
+  expect(words).toContain('Orders that wait for you');
+  expect(words).toMatch(new RegExp(`Held [^:]*until \\d+ \\w+ \\d{4}, \\d\\d:\\d\\d ${shown}`));
+});

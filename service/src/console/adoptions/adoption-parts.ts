@@ -7,7 +7,7 @@ import { findOpenForStaff, findForStaff as findOrder, type ListedOrder } from '.
 import type { Pet } from '../../store/pets/pet-schemas.ts';
 import { findPetToOrder, findPlacement, type PetToOrder } from '../../store/pets/pets.ts';
 import { listBonded } from '../../store/profiles/profiles.ts';
-import { type Times, timesOf } from '../frame/times.ts';
+import { type Times, timesOf, zoneOf } from '../frame/times.ts';
 import { notFound } from '../screens/page-error.ts';
 import type { Visit } from '../screens/visit.ts';
 
@@ -68,4 +68,4 @@ export async function readSituation({ db }: Reading, { caller }: Visit, petId: b
 
 /** Deadlines are in the time zone of the shelter, for people of the store too. */
 export const timesAt = ({ clock }: Pick<AdoptionParts, 'clock'>, { timezone }: Pick<ListedOrder, 'timezone'>): Times =>
-  timesOf(timezone ?? 'UTC', clock.now());
+  timesOf(zoneOf(timezone), clock.now());

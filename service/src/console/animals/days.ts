@@ -1,3 +1,5 @@
+const minuteMs = 60_000;
+
 /** The day on which a time is in a time zone, as YYYY-MM-DD. */
 export const dayIn = (zone: string, time: Date): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(time);
@@ -6,8 +8,6 @@ export const dayIn = (zone: string, time: Date): string =>
 export const dayText = (zone: string, time: Date): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone: zone, day: 'numeric', month: 'short', year: 'numeric' }).format(time);
 
-const minuteMs = 60_000;
-
 /** The last minute of a day in a time zone; undefined: there is no such day. */
 export function endOfDay(zone: string, day: string): Date | undefined {
   const asUtc = Date.parse(`${day}T23:59:00Z`);
@@ -15,6 +15,13 @@ export function endOfDay(zone: string, day: string): Date | undefined {
   // The offset of a time near it is that of the time itself, but for the day on which clocks change: the second step has that too.
   const first = asUtc - offsetMs(zone, asUtc);
   return new Date(asUtc - offsetMs(zone, first));
+}
+
+/** Where tomorrow begins in a time zone. */
+export function endOfToday(zone: string, now: Date): Date {
+  const lastMinute = endOfDay(zone, dayIn(zone, now));
+  if (!lastMinute) throw new Error('today is no day');
+  return new Date(lastMinute.getTime() + minuteMs);
 }
 
 function offsetMs(zone: string, timeMs: number): number {

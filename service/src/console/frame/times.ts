@@ -2,7 +2,7 @@ import { type Html, html } from '../../platform/html.ts';
 
 /** Writes times as people of one time zone read them. */
 export interface Times {
-  /** 19 Nov 2026, 14:32 */
+  /** 19 Nov 2026, 14:32; in UTC, which is nobody's clock, it says so. */
   at(time: Date): Html;
   /** 19 Nov 2026 */
   on(time: Date): Html;
@@ -20,6 +20,17 @@ const units = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 /** Formats are expensive to make, and there are few time zones. */
 const formats = new Map<string, Record<'at' | 'on', Intl.DateTimeFormat>>();
+
+/** The zone of a shelter. UTC if it has none, or one that this Node.js doesn't know. */
+export function zoneOf(timezone: string | null): string {
+  if (timezone === null) return 'UTC';
+  try {
+    formatsOf(timezone);
+    return timezone;
+  } catch {
+    return 'UTC';
+  }
+}
 
 export function timesOf(zone: string, nowMs: number): Times {
   const { at, on } = formatsOf(zone);
@@ -42,7 +53,7 @@ function formatsOf(zone: string) {
   if (known) return known;
   const date = { day: 'numeric', month: 'short', year: 'numeric', timeZone: zone } as const;
   const made = {
-    at: new Intl.DateTimeFormat('en-GB', { ...date, hour: '2-digit', minute: '2-digit' }),
+    at: new Intl.DateTimeFormat('en-GB', { ...date, hour: '2-digit', minute: '2-digit', ...(zone === 'UTC' && { timeZoneName: 'short' }) }),
     on: new Intl.DateTimeFormat('en-GB', date),
   };
   formats.set(zone, made);

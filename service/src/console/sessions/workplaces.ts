@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../platform/db/handles.ts';
 import { getShelter } from '../../store/shelters/shelters.ts';
+import { zoneOf } from '../frame/times.ts';
 
 /** The shelter of a person, or the store. */
 export interface Workplace {
@@ -27,7 +28,7 @@ export class Workplaces {
     const cached = this.#cached.get(shelterId);
     if (cached) return cached;
     const { name, timezone } = await getShelter(this.#db, shelterId);
-    const found = { name, zone: timezone ?? 'UTC' };
+    const found = { name, zone: zoneOf(timezone) };
     this.#cached.set(shelterId, found);
     return found;
   }

@@ -7,6 +7,7 @@ import { photoFailures } from '../../store/photos/photo-failures.ts';
 import { listFailedPhotos } from '../../store/photos/photos.ts';
 import { type AdoptionParts, timesAt } from '../adoptions/adoption-parts.ts';
 import { adopterName, holdWords, name } from '../adoptions/adoption-words.ts';
+import { endOfToday } from '../animals/days.ts';
 import { emptyState } from '../frame/empty-state.ts';
 import type { Needs } from '../screens/access.ts';
 import type { Screens } from '../screens/screens.ts';
@@ -121,12 +122,14 @@ function kindsOf(parts: AdoptionParts): readonly Kind[] {
       title: 'Holds that end today',
       needs: scopesThat('changePets'),
       find: async (visit, limit) =>
-        (await listEndingHolds(db, shelterOf(visit), { zone: visit.workplace.zone, limit })).map(({ petId, pet, reason, until }) => ({
-          what: html`${name(pet)} ${holdWords[reason]}`,
-          since: html`until ${visit.times.at(until)}`,
-          href: `/animals/${petId}`,
-          act: 'Look',
-        })),
+        (await listEndingHolds(db, shelterOf(visit), { before: endOfToday(visit.workplace.zone, new Date(parts.clock.now())), limit })).map(
+          ({ petId, pet, reason, until }) => ({
+            what: html`${name(pet)} ${holdWords[reason]}`,
+            since: html`until ${visit.times.at(until)}`,
+            href: `/animals/${petId}`,
+            act: 'Look',
+          }),
+        ),
     },
     {
       title: 'Photos that failed',

@@ -78,12 +78,12 @@ export async function endHold(
   }, actor.clientId ?? undefined);
 }
 
-/** For staff: those that end until the end of today in a time zone, the first first. Null: of every shelter. */
+/** For staff: those that end before a time, the first first. Null: of every shelter. */
 export const listEndingHolds = (
   db: Db,
   shelterId: bigint | null,
-  { zone, limit }: { readonly zone: string; readonly limit: number },
-): Promise<EndingHold[]> => selectEndingHolds(db, shelterId, zone, limit);
+  { before, limit }: { readonly before: Date; readonly limit: number },
+): Promise<EndingHold[]> => selectEndingHolds(db, shelterId, before, limit);
 
 /** Ends a batch of holds whose time has come. Returns how many. */
 export async function endOverHolds(db: Db, catalogue: Catalogue, findOrderedPets: FindOrderedPets, batchSizeMax: number): Promise<number> {
