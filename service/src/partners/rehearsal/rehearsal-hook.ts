@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isDay } from '../../platform/calendar-days.ts';
 import { AppError, show, unavailable } from '../../platform/errors.ts';
 import { exposedHeaders } from '../../platform/http/cors.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
@@ -93,9 +94,6 @@ function readNow(text: string | string[] | undefined): number | undefined {
   if (!Number.isNaN(ms) && isDay(String(text).slice(0, 10))) return ms;
   throw new AppError('invalid_rehearsal', `Homeward-Now must be a time such as 2030-12-06T00:00:00Z; got ${show(text)}.`);
 }
-
-/** Date accepts 30 February and turns it into 2 March. */
-const isDay = (day: string) => new Date(day).toISOString().startsWith(day);
 
 function readSimulation(text: string | string[] | undefined): Simulation | undefined {
   if (text === undefined) return undefined;

@@ -2,6 +2,7 @@ import { recordEvents } from '../../changes/events/events.ts';
 import { type Actor, type Author, theService } from '../../domain/actor.ts';
 import { endsHold, holdChanges, shownHoldOf, textOfHold } from '../../domain/holds.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
+import { isDay } from '../../platform/calendar-days.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { recordTransitions } from '../history/history.ts';
@@ -153,6 +154,8 @@ export function petOnHold({ id, name }: Pet, { reason, until }: Hold, reader: 'p
 
 function readHold({ reason, until, note }: NewHold, nowMs: number): Hold {
   const ends = until === undefined ? null : new Date(until);
+  if (ends && (Number.isNaN(ends.getTime()) || !isDay(String(until).slice(0, 10))))
+    throw new AppError('invalid_body', `until must be a time that exists; got ${show(until)}.`);
   if (ends && !(ends.getTime() > nowMs)) throw new AppError('invalid_body', `until must be a time in the future; got ${show(until)}.`);
   // An empty note is none.
   return { reason, until: ends, note: note || null };

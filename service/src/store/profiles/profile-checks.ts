@@ -1,4 +1,5 @@
 import { fieldsOf, profileFields, type StoredProfile } from '../../domain/profile-fields.ts';
+import { isDay } from '../../platform/calendar-days.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import type { MergedProfile } from './profile-changes.ts';
 
@@ -25,11 +26,6 @@ function requirePastDay(field: string, day: string | null, nowMs: number): void 
   if (day < firstDay) throw invalid(`${field} must be ${firstDay} or later; got ${show(day)}.`);
   if (day > dayOf(nowMs + earliestZoneMs))
     throw invalid(`${field} must not be in the future; got ${show(day)}, and today is ${dayOf(nowMs)}.`);
-}
-
-function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && dayOf(time) === text;
 }
 
 function requireUrl(field: string, url: string | null): void {

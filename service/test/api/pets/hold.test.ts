@@ -94,7 +94,9 @@ describe('PUT /v1/pets/{petId}/hold', () => {
     [{ reason: 'foster' }, 'reason must be'],
     [{ reason: 'medical', until: '2020-01-01T00:00:00Z' }, 'until must be a time in the future'],
     [{ reason: 'medical', until: 'tomorrow' }, 'until must be a time such as'],
-    [{ reason: 'medical', until: '2030-13-41T00:00:00Z' }, 'until must be a time'],
+    [{ reason: 'medical', until: '2030-13-41T00:00:00Z' }, 'until must be a time that exists'],
+    [{ reason: 'medical', until: '2030-02-30T00:00:00Z' }, 'until must be a time that exists; got "2030-02-30T00:00:00Z".'],
+    [{ reason: 'medical', until: '2030-02-28T25:00:00Z' }, 'until must be a time that exists'],
     [{ reason: 'medical', untill: tomorrow }, 'untill'],
   ])('with %j is 400', async (body, message) => {
     const { id } = await addPet(store, partner);
