@@ -13,6 +13,7 @@ import { checkMail } from './mail-check.ts';
 import { checkPhotos } from './photos-check.ts';
 import { checkConsole, checkPorts } from './port-check.ts';
 import { examinePostgres } from './postgres-checks.ts';
+import { checkProvider } from './provider-check.ts';
 import { examineRedis } from './redis-checks.ts';
 import { api, checkUrl, consoleEntrance } from './url-check.ts';
 
@@ -28,18 +29,19 @@ export interface DoctorParts {
  */
 export async function examine({ config, url }: DoctorParts): Promise<Finding[]> {
   const examined = examinePostgres(config);
-  const { mail: mailConfig, consoleUrl } = config;
+  const { mail: mailConfig, oidc, consoleUrl } = config;
   const hasConsoleOutside = url && consoleUrl.startsWith('https:');
-  const [postgres, redis, photos, images, mail, port, consolePort, outside, consoleOutside] = await Promise.all([
+  const [postgres, redis, photos, images, mail, port, consolePort, outside, consoleOutside, provider] = await Promise.all([
     examined,
     examineRedis(config),
     guarded('photos', async () => checkPhotos(config.photos, (await examined).photos)),
     config.photos ? guarded('images', () => checkImages(config.imagesSocket)) : [],
     mailConfig ? guarded('mail', () => checkMail(mailConfig)) : [],
     guarded('port', () => checkPorts(config)),
-    guarded('console', () => checkConsole(config)),
+    guarded('console', () => checkConsole(config, Boolean(hasConsoleOutside))),
     url ? guarded('url', () => checkUrl(url, api)) : [],
     hasConsoleOutside ? guarded('console', () => checkUrl(new URL(consoleUrl), consoleEntrance)) : [],
+    oidc ? guarded('provider', () => checkProvider(oidc)) : [],
   ]);
   const disk = await guarded('disk', () => checkDisk(config, localDirectory(config.databaseUrl, postgres.dataDirectory)));
   const { ended } = postgres;
@@ -59,14 +61,21 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
     ...consolePort,
     ...outside,
     ...consoleOutside,
+    ...provider,
   ]);
 }
 
 /** What is valid and yet unwise. */
-export function checkSettings({ environment, webhooksToLoopback, journalFile, host, trustedProxies }: Config): Judgement {
+export function checkSettings(config: Config): Judgement {
+  const { environment, webhooksToLoopback, journalFile, host, trustedProxies, consoleHost, consoleUrl } = config;
   if (webhooksToLoopback === 'on' && environment === 'production') {
     const found = 'HOMEWARD_WEBHOOKS_TO_LOOPBACK is on: a partner can reach every service that listens on this machine.';
     return warning(found, 'Unset it. It is for development.');
+  }
+  // The console speaks no TLS itself: anyone who opens an https: URL comes by a proxy.
+  if (consoleUrl.startsWith('https:') && isLoopback(consoleHost) && trustedProxies.length === 0) {
+    const found = `A proxy leads from ${consoleUrl} to ${consoleHost}, and HOMEWARD_TRUSTED_PROXIES is empty: all who are not signed in count as one address, and keep each other out.`;
+    return warning(found, 'Set it to the addresses of the proxy, such as 127.0.0.1,::1 for one on this machine.');
   }
   if (!journalFile) {
     const found = 'HOMEWARD_JOURNAL is not set: after a restore, what was erased or revoked since can only be found in the log.';

@@ -39,6 +39,7 @@ export const checkNames = [
   'mail',
   'port',
   'console',
+  'provider',
   'worker',
   'feed',
   'endpoints',

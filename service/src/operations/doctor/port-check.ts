@@ -28,11 +28,12 @@ export async function checkPorts({ host, port, metricsHost, metricsPort }: Confi
   return Promise.all([api, { ...metrics, host: metricsHost, port: metricsPort, recognise: readMetrics }].map(checkPort));
 }
 
-/** The same for the console: its port, and what its /readyz says. A store may have none. */
-export async function checkConsole({ consoleHost: host, consolePort: port, consoleUrl }: Config): Promise<Judgement> {
+/** The same for the console: its port, and what its /readyz says. A store may have none. Its URL is another check, which looks from outside. */
+export async function checkConsole({ consoleHost: host, consolePort: port, consoleUrl }: Config, isLookedAt: boolean): Promise<Judgement> {
   const names = { variable: 'HOMEWARD_CONSOLE_PORT', hostVariable: 'HOMEWARD_CONSOLE_HOST' } as const;
   const judged = await checkPort({ ...names, host, port, recognise: readReadiness });
-  if (consoleUrl !== '') return { ...judged, found: `People reach the console at ${consoleUrl}. ${judged.found}` };
+  const unseen = consoleUrl.startsWith('https:') && !isLookedAt ? ', which is looked at only with --url' : '';
+  if (consoleUrl !== '') return { ...judged, found: `${judged.found} HOMEWARD_CONSOLE_URL is ${consoleUrl}${unseen}.` };
   if (!judged.found.startsWith(responds)) return ok('There is no console here: HOMEWARD_CONSOLE_URL is not set.');
   const found = `${judged.found} It is a console for this machine alone: HOMEWARD_CONSOLE_URL is not set.`;
   return note(found, 'For others to work with it, set it for every process to the https: URL of the console. Links begin with it.');

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { openIdentityProvider } from '../../../../testkit/identity-provider.ts';
 import { startMailServer } from '../../../../testkit/mail-server.ts';
 import { freePort } from '../../../../testkit/servers.ts';
 import type { CheckName } from '../../../src/operations/doctor/finding.ts';
@@ -44,6 +45,13 @@ const mailTo = (url: string) => ({
   HOMEWARD_SMTP_URL: url,
   HOMEWARD_MAIL_FROM: 'adoption@example.org',
   HOMEWARD_PUBLIC_URL: 'https://api.example.org',
+});
+
+const signInWith = (issuer: string) => ({
+  HOMEWARD_OIDC_ISSUER: issuer,
+  HOMEWARD_OIDC_CLIENT_ID: 'homeward',
+  HOMEWARD_OIDC_CLIENT_SECRET: 'a secret of some length',
+  HOMEWARD_CONSOLE_URL: 'http://localhost:8090',
 });
 
 const faults: readonly Fault[] = [
@@ -269,11 +277,44 @@ const faults: readonly Fault[] = [
     fault: 'port of the console taken',
     first: 'console',
     severity: 'broken',
-    found: /^People reach the console at https:\/\/console\.example\.org\. Port \d+ is taken by another program/,
+    found: /^Port \d+ is taken by another program.+ HOMEWARD_CONSOLE_URL is https:\/\/console\.example\.org, which is looked at only/,
     fix: /HOMEWARD_CONSOLE_PORT/,
     induce: async () => ({
-      env: { HOMEWARD_CONSOLE_URL: 'https://console.example.org', HOMEWARD_CONSOLE_PORT: String(store.redis.port) },
+      env: {
+        HOMEWARD_CONSOLE_URL: 'https://console.example.org',
+        HOMEWARD_CONSOLE_PORT: String(store.redis.port),
+        HOMEWARD_TRUSTED_PROXIES: '127.0.0.1',
+      },
     }),
+  },
+  {
+    fault: 'a console behind a proxy that is not trusted',
+    first: 'configuration',
+    severity: 'warning',
+    found: /^A proxy leads from https:\/\/console\.example\.org to 127\.0\.0\.1, and HOMEWARD_TRUSTED_PROXIES is empty/,
+    fix: /such as 127\.0\.0\.1/,
+    induce: async () => ({ env: { HOMEWARD_CONSOLE_URL: 'https://console.example.org', HOMEWARD_CONSOLE_PORT: '0' } }),
+  },
+  {
+    fault: 'a provider of sign-ins that is away',
+    first: 'provider',
+    severity: 'warning',
+    found:
+      /^Nobody can sign in with the provider: http:\/\/127\.0\.0\.1:\d+\/\.well-known\/openid-configuration is 503, and should be 200\.$/,
+    fix: /^Is HOMEWARD_OIDC_ISSUER correct/,
+    induce: async (undo) => ({ env: signInWith(undo.use(await openIdentityProvider()).issuer) }),
+  },
+  {
+    fault: 'a provider of sign-ins with another issuer',
+    first: 'provider',
+    severity: 'warning',
+    found: /HOMEWARD_OIDC_ISSUER is http:\/\/localhost:\d+, and \S+ names the issuer http:\/\/127\.0\.0\.1:\d+\.$/,
+    fix: /^Set HOMEWARD_OIDC_ISSUER to what it names/,
+    induce: async (undo) => {
+      const provider = undo.use(await openIdentityProvider());
+      provider.serve('https://console.example.org');
+      return { env: signInWith(provider.issuer.replace('127.0.0.1', 'localhost')) };
+    },
   },
   {
     fault: 'full disk',
@@ -433,7 +474,7 @@ test('a console that runs is well, one for this machine alone is worth knowing, 
   };
   expect(await consoleOf(url)).toMatchObject({
     severity: 'ok',
-    found: `People reach the console at https://console.example.org. Homeward responds on 127.0.0.1:${port}: it is ready.`,
+    found: `Homeward responds on 127.0.0.1:${port}: it is ready. HOMEWARD_CONSOLE_URL is https://console.example.org, which is looked at only with --url.`,
   });
   expect(await consoleOf({})).toMatchObject({
     severity: 'note',
@@ -442,6 +483,16 @@ test('a console that runs is well, one for this machine alone is worth knowing, 
   expect(await consoleOf({ HOMEWARD_CONSOLE_PORT: String(await freePort()) })).toMatchObject({
     severity: 'ok',
     found: 'There is no console here: HOMEWARD_CONSOLE_URL is not set.',
+  });
+});
+
+test('a provider that names itself as the issuer is well', async () => {
+  await using provider = await openIdentityProvider();
+  provider.serve('https://console.example.org');
+  const { findings } = await store.doctor(signInWith(provider.issuer));
+  expect(findings.find(({ check }) => check === 'provider')).toMatchObject({
+    severity: 'ok',
+    found: `The provider ${provider.issuer} responds, as the issuer ${provider.issuer}.`,
   });
 });
 

@@ -264,6 +264,11 @@ test.each<[env: Record<string, string>, judged: RegExp]>([
   [{ HOMEWARD_JOURNAL: '/var/lib/homeward/journal.log' }, /^ok/],
   [{}, /^note: HOMEWARD_JOURNAL is not set/],
   [{ HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' }, /^warning: HOMEWARD_WEBHOOKS_TO_LOOPBACK is on/],
+  [
+    { HOMEWARD_JOURNAL: '/j', HOMEWARD_CONSOLE_URL: 'https://c.example.org' },
+    /^warning: A proxy leads from https:\/\/c\.example\.org to 127\.0\.0\.1/,
+  ],
+  [{ HOMEWARD_JOURNAL: '/j', HOMEWARD_CONSOLE_URL: 'https://c.example.org', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' }, /^ok/],
   [{ HOMEWARD_JOURNAL: '/j', HOST: '0.0.0.0' }, /^note: HOST is 0\.0\.0\.0 and HOMEWARD_TRUSTED_PROXIES is empty/],
   [{ HOMEWARD_JOURNAL: '/j', HOST: '0.0.0.0', HOMEWARD_TRUSTED_PROXIES: '10.0.0.0/8' }, /^ok/],
 ])('settings %j', (env, judged) => {
