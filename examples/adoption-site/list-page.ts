@@ -6,7 +6,7 @@ import { filterForm, type Place } from './filter-form.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import type { OwnState } from './own-requests.ts';
-import { understoodParts, withoutMeaning } from './understood-words.ts';
+import { meantParts, understoodFilter, withName, withoutMeaning, withSpelling } from './understood-words.ts';
 import { ageWords, companionWords, listWords, sexWords, sizeWords } from './words.ts';
 
 export interface ListPageParts {
@@ -33,6 +33,7 @@ export function listPage({ seen: { value, asOf }, filter, categories, places, fa
   const category = categories.find(({ id }) => id === categoryId);
   const title = `${category?.name ?? 'Animals'}: ${listWords[status].toLowerCase()}`;
   const firstPage = { ...filter, cursor: undefined };
+  const understood = understoodFilter(firstPage, value.understoodAs);
   const isSearch = isNarrow(filter);
   const count = countText(filter, value, facets);
   return layout({
@@ -47,13 +48,13 @@ export function listPage({ seen: { value, asOf }, filter, categories, places, fa
 ${!isSearch && html`<div class="hero"><h1>Somebody here is waiting for you</h1><p>Meet the animals of our shelters. When one is promised while you look, this page shows it at once.</p></div>`}
 ${filterForm(firstPage, places, facets?.isExact ? facets : undefined)}
 <nav class="chips" aria-label="Kind of animal">
-${chip('All', addressOf({ ...firstPage, categoryId: undefined }), categoryId === undefined)}
-${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...firstPage, categoryId: id }), id === categoryId))}
+${chip('All', addressOf({ ...understood, categoryId: undefined }), understood.categoryId === undefined)}
+${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...understood, categoryId: id }), id === understood.categoryId))}
 </nav>
 <nav class="tabs" aria-label="Status">
-${(Object.keys(listWords) as PetStatus[]).map((one) => chip(listWords[one], addressOf({ ...firstPage, status: one }), one === status))}
+${(Object.keys(listWords) as PetStatus[]).map((one) => chip(listWords[one], addressOf({ ...understood, status: one }), one === status))}
 </nav>
-${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, value, places)}${understoodWords(firstPage, value, categories)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
+${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, understood, { page: value, categories, places })}${searchNotes(firstPage, understood, value)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
 <ul class="cards" id="animals" data-status="${status}" data-category="${String(categoryId ?? '')}"${isSearch && html` data-narrow`}>
 ${value.items.map((listing, index) => animalCard(listing, { categories, usual: status, own, loading: index === 0 ? 'first' : index < eagerMax ? 'eager' : 'lazy' }))}
 </ul>
@@ -82,12 +83,20 @@ function emptyText(filter: Filter, category: Category | undefined): string {
   return `Nobody ${among}${emptyWords[filter.status]}. Leave this page open: it tells you when someone arrives.`;
 }
 
-/** Each filter that is on, as a link that turns it off. */
-function chosenFilters(filter: Filter, { items }: ListingPage, places: readonly Place[]): Html | false {
-  const { words, age, sex, size, goodWith, near, withinKm, shelterId } = filter;
+interface Shown {
+  readonly page: ListingPage;
+  readonly categories: readonly Category[];
+  readonly places: readonly Place[];
+}
+
+/** Each filter that is on, chosen or understood, as a link that turns it off. The others mean the same then. */
+function chosenFilters(typed: Filter, filter: Filter, { page: { items }, categories, places }: Shown): Html | false {
+  const { words, age, sex, size, goodWith, near, withinKm, shelterId, categoryId } = filter;
   const place = places.find((one) => one.near === near)?.name ?? 'where you are';
+  const kind = categoryId !== typed.categoryId && categories.find(({ id }) => id === categoryId)?.name;
   const chosen: ReadonlyArray<readonly [text: string | false | undefined, without: Filter]> = [
-    [words !== undefined && `“${words}”`, { ...filter, words: undefined }],
+    [kind, { ...filter, categoryId: undefined }],
+    [words !== undefined && `“${words.replace(/^"(.*)"$/, '$1')}”`, { ...filter, words: undefined }],
     [near !== undefined && `Within ${withinKm} km of ${place}`, { ...filter, near: undefined, withinKm: undefined, sort: undefined }],
     [age && ageWords[age], { ...filter, age: undefined }],
     [sex && sexWords[sex], { ...filter, sex: undefined }],
@@ -95,23 +104,30 @@ function chosenFilters(filter: Filter, { items }: ListingPage, places: readonly 
     ...goodWith.map(
       (who) => [`Good with ${companionWords[who].toLowerCase()}`, { ...filter, goodWith: goodWith.filter((one) => one !== who) }] as const,
     ),
+    ...meantParts(filter, categories).map(([text, without]) => [capitalised(text), without] as const),
     [shelterId !== undefined && (items[0]?.shelter.name ?? `Shelter ${shelterId}`), { ...filter, shelterId: undefined }],
   ];
   const shown = chosen.filter((one): one is readonly [string, Filter] => Boolean(one[0]));
   return (
     shown.length > 0 &&
-    html`<ul class="chosen" aria-label="Filters that are on">${shown.map(([text, without]) => html`<li><a href="${addressOf(without)}">${text} <span aria-hidden="true">×</span><span class="unseen"> – remove this filter</span></a></li>`)}
-<li><a class="plain" href="${addressOf({ status: filter.status, categoryId: filter.categoryId, goodWith: [] })}">Remove all</a></li></ul>`
+    html`<ul class="chosen" aria-label="Filters that are on">${shown.map(([text, without]) => html`<li><a href="${addressOf(withName(without))}">${text} <span aria-hidden="true">×</span><span class="unseen"> – remove this filter</span></a></li>`)}
+<li><a class="plain" href="${addressOf({ status: filter.status, categoryId: typed.categoryId, goodWith: [] })}">Remove all</a></li></ul>`
   );
 }
 
+const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /** So that a visitor sees why these animals are found, and can say that the words mean something else. */
-function understoodWords(filter: Filter, { understoodAs }: ListingPage, categories: readonly Category[]): Html | false {
-  const parts = understoodParts(understoodAs, filter, categories);
-  return (
-    parts.length > 0 &&
-    html`<p class="understood">Understood as: ${parts.join(', ')}. <a href="${addressOf(withoutMeaning(filter))}">Search for the words instead</a></p>`
-  );
+function searchNotes(typed: Filter, understood: Filter, { items, corrections = [], leftOut = [] }: ListingPage): Html | false {
+  if (typed.words === undefined) return false;
+  const asTyped = { ...understood, words: typed.words };
+  const isUnderstood = addressOf(asTyped) !== addressOf(typed);
+  const near = leftOut.filter((text) => /near|close|around|area|local/i.test(text));
+  // What was left out matters if it was meant, or if nobody is found.
+  const said = items.length === 0 ? leftOut : near;
+  return html`${corrections.length > 0 && html`<p class="understood">Showing results for <strong>${corrections.map(({ searched }) => searched).join(', ')}</strong>. <a href="${addressOf(withSpelling(typed, understood, corrections))}">Search for “${corrections.map(({ typed: word }) => word).join(' ')}” itself</a></p>`}
+${said.length > 0 && html`<p class="understood">Left out: ${said.map((text) => `“${text}”`).join(', ')}.${near.length > 0 && ' To see who is near, choose a place in the filters.'}</p>`}
+${isUnderstood && html`<p class="understood">Your words were understood as these filters. <a href="${addressOf(withoutMeaning(typed))}">Search for the words instead</a></p>`}`;
 }
 
 const chip = (words: string, address: string, isCurrent: boolean): Html =>
