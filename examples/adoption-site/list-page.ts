@@ -6,7 +6,7 @@ import { filterForm, type Place } from './filter-form.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import type { OwnState } from './own-requests.ts';
-import { meantParts, understoodFilter, withName, withoutMeaning, withSpelling } from './understood-words.ts';
+import { meantParts, understoodFilter, withName, withoutMeaning, withSpelling, wordParts } from './understood-words.ts';
 import { ageWords, companionWords, listWords, sexWords, sizeWords } from './words.ts';
 
 export interface ListPageParts {
@@ -96,7 +96,7 @@ function chosenFilters(typed: Filter, filter: Filter, { page: { items }, categor
   const kind = categoryId !== typed.categoryId && categories.find(({ id }) => id === categoryId)?.name;
   const chosen: ReadonlyArray<readonly [text: string | false | undefined, without: Filter]> = [
     [kind, { ...filter, categoryId: undefined }],
-    [words !== undefined && `“${words.replace(/^"(.*)"$/, '$1')}”`, { ...filter, words: undefined }],
+    ...wordParts(words).map(([text, rest]) => [`“${text}”`, { ...filter, words: rest }] as const),
     [near !== undefined && `Within ${withinKm} km of ${place}`, { ...filter, near: undefined, withinKm: undefined, sort: undefined }],
     [age && ageWords[age], { ...filter, age: undefined }],
     [sex && sexWords[sex], { ...filter, sex: undefined }],

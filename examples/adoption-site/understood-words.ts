@@ -34,6 +34,17 @@ export function meantParts(filter: Filter, categories: readonly Category[]): Rea
   return parts.filter((part): part is readonly [string, Filter] => Boolean(part[0]));
 }
 
+/** The words that are searched for, each with the others. What is negated is not taken apart: "not shy". */
+export function wordParts(words: string | undefined): ReadonlyArray<readonly [text: string, rest: string | undefined]> {
+  if (words === undefined) return [];
+  const [, inner] = /^"([^"]*)"$/.exec(words) ?? [];
+  const all = inner?.split(' ') ?? [];
+  if (inner === undefined || negation.test(inner)) return [[inner ?? words, undefined]];
+  return all.map((text, n) => [text, all.length === 1 ? undefined : `"${all.filter((_, other) => other !== n).join(' ')}"`]);
+}
+
+const negation = /(^| )(no|not|never|without|t|isnt|doesnt|dont|cant|wont|cannot)( |$)/i;
+
 /** Once nothing else is asked for, animals with the name are. Else all animals would be found, these first. */
 export function withName(filter: Filter): Filter {
   const { orNamed, ...others } = filter.meant ?? {};

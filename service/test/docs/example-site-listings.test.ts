@@ -141,6 +141,13 @@ describe('The list', () => {
     );
     expect(namesIn(sent.text)).toEqual(['Sable']);
     for (const chip of chips) expect((await visit(chip[1])).status).toBe(200);
+    const words = chipsIn((await visit('/?category=1&q=shy+ladybird+small')).text);
+    expect(words.map(([name, address]) => [name.slice(0, 10), new URLSearchParams(address.slice(2)).get('q')])).toEqual([
+      ['“shy” × – ', '"ladybird"'],
+      ['“ladybird”', '"shy"'],
+      ['Small × – ', '"shy ladybird"'],
+    ]);
+    expect(chipsIn((await visit('/?q=not+shy')).text).map(([name]) => name)).toEqual(['“not shy” × – remove this filter']);
   });
 
   test('says what was corrected, and searches for the word itself', async () => {
