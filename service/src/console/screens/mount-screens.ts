@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../partners/people/people-error.ts';
+import { isStillSignedIn } from '../../partners/people/sessions.ts';
 import type { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { requestSubject } from '../../platform/http/addresses.ts';
@@ -12,7 +13,7 @@ import type { Visitor } from '../sessions/visitors.ts';
 import { mayUse, type Needs } from './access.ts';
 import { sendErrorPage } from './error-page.ts';
 import { type Frame, pathOf, send } from './frame.ts';
-import { FormError, fromElsewhere, notAllowed, notFound, PageError } from './page-error.ts';
+import { FormError, fromElsewhere, notAllowed, notFound, PageError, signedOut } from './page-error.ts';
 import type { FormRoute, OtherRoute, PageRoute, Screens } from './screens.ts';
 import { sendScriptError } from './script-errors.ts';
 import { hiddenFields, isFormToken, Visit } from './visit.ts';
@@ -78,6 +79,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors });
     const form = { personId: visitor.person.id, formId: formIdOf(body.get(hiddenFields.id)), path, body };
     const carried = runner.run(form, visitor.caller.clientId, async (tx, joined) => {
+      if (!(await isStillSignedIn(tx, visitor))) throw signedOut();
       const version = body.get(hiddenFields.version) ?? undefined;
       return route.act({ visit, values: read.values, version, tx, joined, sent: body });
     });
@@ -144,13 +146,6 @@ export function tooMany(reply: FastifyReply, seconds: number): PageError {
   reply.header('retry-after', seconds);
   return new PageError(429, 'Too many requests', `Wait ${seconds} s and try again.`);
 }
-
-const signedOut = (): PageError =>
-  new PageError(
-    401,
-    'You are signed out',
-    'Nothing was changed. Sign in in another tab, then come back to this one and reload it. Your browser asks whether to send the form again: it then shows what you typed.',
-  );
 
 const againPath = (to: string): string => `/sign-in/again?to=${encodeURIComponent(to)}`;
 
