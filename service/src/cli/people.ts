@@ -73,18 +73,18 @@ export function addPeopleCommands(program: Command, config: ReadConfig): void {
         const invited = await asUsageError(
           db.transaction(async (tx) => {
             const invitation = await invitePerson(tx, commandManager(), { email, name, role, shelterId: shelter });
-            if (isMailed) await queueInvitation(tx, invitation.person.id);
-            return invitation;
+            return { ...invitation, mailAt: isMailed ? await queueInvitation(tx, invitation.person.id) : undefined };
           }),
         );
-        const { person, token, expiresAt } = invited;
+        const { person, token, expiresAt, mailAt } = invited;
         const url = linkUrl(consoleUrlOf(settings), 'invitation', token);
         return {
           json: { ...person, url, expiresAt, isMailed },
           text: [
-            `Invited ${person.email} as ${role} of ${shelter === null ? 'the store' : `shelter ${shelter}`}. The link works once, until ${expiresAt.toISOString()}${isMailed ? ', and is mailed' : ''}:`,
+            `Invited ${person.email} as ${role} of ${shelter === null ? 'the store' : `shelter ${shelter}`}. The link works once, until ${expiresAt.toISOString()}:`,
             '',
             `  ${url}`,
+            ...(mailAt ? ['', `A mail with a link of its own is due at ${mailAt.toISOString()}.`] : []),
           ],
         };
       },

@@ -7,14 +7,16 @@ import {
   failExpired,
   insertMail,
   isBeginning,
+  type LastMail,
   lockWaiting,
   type MailFailure,
   type MailOf,
   type MailRow,
   selectFailures,
+  selectLast,
 } from './queue-queries.ts';
 
-export type { MailFailure, MailOf } from './queue-queries.ts';
+export type { LastMail, MailFailure, MailOf } from './queue-queries.ts';
 
 export interface QueuedMail {
   readonly kind: string;
@@ -71,6 +73,10 @@ export async function awaitMailInFlight(db: Db, of: MailOf): Promise<void> {
 
 /** For staff: messages that could not be delivered, with their SMTP codes. */
 export const findMailFailures = (db: Db, of: MailOf): Promise<MailFailure[]> => selectFailures(db, of);
+
+/** What has become of the newest message of a kind about a subject. */
+export const findLastMail = (db: Db, { kind, subjectId }: Pick<QueuedMail, 'kind' | 'subjectId'>): Promise<LastMail | undefined> =>
+  selectLast(db, kind, subjectId);
 
 /** A job. Returns how many rows were deleted, or have failed for being too old. */
 export async function sweepMail(db: Writer, sizeMax: number): Promise<number> {

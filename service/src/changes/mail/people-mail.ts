@@ -2,8 +2,8 @@ import { linkUrl } from '../../partners/people/link-url.ts';
 import { type LinkKind, mintMailedLink, signInLinkMinutes } from '../../partners/people/links.ts';
 import { invitationHours } from '../../partners/people/people.ts';
 import type { Language } from '../../platform/config.ts';
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
-import { queueMail } from './mail-queue.ts';
+import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
+import { findLastMail, type LastMail, queueMail } from './mail-queue.ts';
 import type { MailKind, ReadMail } from './mail-sender.ts';
 
 /** What people of the store and its shelters are mailed. Their subject is the person. */
@@ -49,9 +49,17 @@ const texts: Readonly<Record<Language, Readonly<Record<PeopleMailKind, PeopleTex
   },
 };
 
-/** In the transaction of the invitation. At most one an hour is sent. */
-export const queueInvitation = (tx: Transaction, personId: bigint): Promise<void> =>
-  queueMail(tx, { kind: 'invitation' satisfies PeopleMailKind, subjectId: personId, isSingle: true });
+/** In the transaction of the invitation. At most one an hour is sent. Returns when this one is due. */
+export async function queueInvitation(tx: Transaction, personId: bigint): Promise<Date> {
+  await queueMail(tx, { kind: 'invitation' satisfies PeopleMailKind, subjectId: personId, isSingle: true });
+  const mail = await findInvitationMail(tx, personId);
+  if (!mail) throw new Error('an invitation that was queued is not in the queue');
+  return mail.dueAt;
+}
+
+/** What has become of the mail of the last invitation. */
+export const findInvitationMail = (db: Db, personId: bigint): Promise<LastMail | undefined> =>
+  findLastMail(db, { kind: 'invitation' satisfies PeopleMailKind, subjectId: personId });
 
 /** After `askForSignInLink`, with what it has returned. */
 export const queueSignInLink = (tx: Transaction, personId: bigint): Promise<void> =>

@@ -99,6 +99,25 @@ export async function selectFailures(db: Db, { kinds, subjectIds }: MailOf): Pro
   return rows.filter(({ state }) => state === 'failed').map(({ kind, subjectId, failure }) => ({ kind, subjectId, failure }));
 }
 
+export interface LastMail {
+  readonly state: 'queued' | 'sent' | 'failed';
+  /** When a worker may take it up, or take it over. */
+  readonly dueAt: Date;
+  readonly endedAt: Date | null;
+  readonly failure: string | null;
+}
+
+/** Undefined: there was none lately, or it was dropped. */
+export async function selectLast(db: Db, kind: string, subjectId: bigint): Promise<LastMail | undefined> {
+  const { rows } = await db.query<LastMail>({
+    name: 'last-mail',
+    text: `select state, due_at as "dueAt", ended_at as "endedAt", failure from mail
+      where subject_id = $2 and kind = $1 and state <> 'dropped' order by id desc limit 1`,
+    values: [kind, subjectId],
+  });
+  return rows[0];
+}
+
 /** Those that were due and not sent for a day, as while no server can be reached. Returns how many. */
 export async function failExpired(db: Writer, limit: number): Promise<number> {
   const { rowCount } = await db.write({

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { queueInvitation } from '../../changes/mail/people-mail.ts';
+import type { LastMail } from '../../changes/mail/mail-queue.ts';
+import { findInvitationMail, queueInvitation } from '../../changes/mail/people-mail.ts';
 import { rightsOf, roles, roleTable } from '../../domain/roles.ts';
 import { linkUrl } from '../../partners/people/link-url.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Person,
   removePerson,
 } from '../../partners/people/people.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
@@ -22,6 +24,7 @@ import { emptyState } from '../frame/empty-state.ts';
 import { icon } from '../frame/icons.ts';
 import { pageLinks } from '../frame/page-links.ts';
 import { factList, table } from '../frame/table.ts';
+import type { Times } from '../frame/times.ts';
 import { FormError, faultsOf, notFound } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -29,6 +32,7 @@ import type { Visit } from '../screens/visit.ts';
 interface Parts {
   readonly db: Transactor;
   readonly journal: Journal;
+  readonly clock: Clock;
   readonly consoleUrl: string;
   /** Mail is on: invitations are mailed. */
   readonly mails: boolean;
@@ -44,7 +48,7 @@ const changes = Type.Object({ name, role, ...place });
 const nothing = Type.Object({});
 
 /** Who works here: for admins. What they may do is decided by the operations; the pages only leave out what would be rejected. */
-export function addPeople(screens: Screens, { db, journal, consoleUrl, mails }: Parts): void {
+export function addPeople(screens: Screens, { db, journal, clock, consoleUrl, mails }: Parts): void {
   const list: PageRoute = screens.page({
     path: '/people',
     needs: 'people:manage',
@@ -99,7 +103,7 @@ ${pageLinks('/people', query, found.length > pageSize ? String(people.at(-1)?.id
         { submit: 'Invite', values: { role: 'staff' } },
         (
           fields,
-        ) => html`${fields.text('email', 'E-mail address', { type: 'email', isFirst: true, hint: mails ? 'The invitation is mailed there.' : 'You get a link, and send it yourself.' })}
+        ) => html`${fields.text('email', 'E-mail address', { type: 'email', isFirst: true, hint: mails ? 'The invitation is mailed there. You get a link too.' : 'You get a link, and send it yourself.' })}
 ${fields.text('name', 'Name')}
 ${placeFields(fields, visit)}`,
       )}</section>`,
@@ -123,13 +127,11 @@ ${placeFields(fields, visit)}`,
         role: given,
         shelterId,
       });
-      if (mails) {
-        await queueInvitation(tx, person.id);
-        return { to: '/people', done: `An invitation is on its way to ${person.email}. It holds for ${invitationHours} hours.` };
-      }
+      const mailed = mails ? `${whenMailed(person, (await queueInvitation(tx, person.id)).getTime() - clock.now())} ` : '';
+      // With mail too: it may come late, or never, and the links from before have just ended.
       return {
         to: `/people/${person.id}`,
-        done: `${person.name} is invited for ${invitationHours} hours. Send this link: it is shown once, and works once.`,
+        done: `${person.name} is invited for ${invitationHours} hours. ${mailed}Send this link: it is shown once, and works once.`,
         once: linkUrl(consoleUrl, 'invitation', token),
       };
     },
@@ -143,6 +145,7 @@ ${placeFields(fields, visit)}`,
       const { times } = visit;
       const names = await namesOfShelters(db, person.shelterId === null ? [] : [person.shelterId]);
       const isSelf = person.id === visit.person.id;
+      const mail = mails && person.invitedUntil !== null ? await findInvitationMail(db, person.id) : undefined;
       return {
         title: person.name,
         main: html`<a class="crumb" href="/people">${icon('back')}People</a>
@@ -155,6 +158,7 @@ ${placeFields(fields, visit)}`,
           Since: times.on(person.createdAt),
           'Last seen': person.lastSeenAt ? times.ago(person.lastSeenAt) : 'never',
           'Invited until': person.invitedUntil ? times.at(person.invitedUntil) : false,
+          Mail: mail && mailState(mail, times, clock.now()),
         })}</section>
 <section class="card"><h2>Change</h2>${visit.form(
           change,
@@ -260,5 +264,19 @@ const placeOf = ({ shelterId: id }: Person, names: ReadonlyMap<bigint, string>):
 
 const invitedLabel = (isOpen: boolean): Html =>
   isOpen ? html`<span class="label info">Invited</span>` : html`<span class="label ended">Invitation ended</span>`;
+
+function whenMailed({ email }: Person, inMs: number): string {
+  const minutes = Math.round(inMs / 60_000);
+  if (minutes < 1) return `A mail to ${email} is queued.`;
+  return `One mail an hour goes to ${email}: the next one in ${minutes} min. The link of the last one has ended.`;
+}
+
+function mailState({ state, dueAt, endedAt, failure }: LastMail, times: Times, nowMs: number): Html {
+  const code = failure === null ? '' : ` (${failure})`;
+  if (state === 'failed')
+    return html`<span class="label bad">Not delivered${code}</span> Is the address right? Invite again for a link that you send yourself.`;
+  if (state === 'sent') return html`Sent${endedAt ? html` ${times.ago(endedAt)}` : ''}`;
+  return dueAt.getTime() > nowMs ? html`Goes out ${times.ago(dueAt)}${code}` : html`Waits to be sent${code}`;
+}
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
