@@ -16,6 +16,7 @@ import { type Frame, pathOf, send } from './frame.ts';
 import { FormError, fromElsewhere, notAllowed, notFound, PageError, signedOut } from './page-error.ts';
 import type { FormRoute, OtherRoute, PageRoute, Screens } from './screens.ts';
 import { sendScriptError } from './script-errors.ts';
+import type { SlowForms } from './slow-forms.ts';
 import { hiddenFields, isFormToken, Visit } from './visit.ts';
 
 declare module 'fastify' {
@@ -29,7 +30,7 @@ declare module 'fastify' {
 const formBytesMax = 262_144;
 
 /** Mounts everything that only people see who are signed in. Before the body of a request is read, it is known who sends it, and whether they may. */
-export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Frame, runner: FormRunner): void {
+export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Frame, runner: FormRunner, slowForms: SlowForms): void {
   const { clock, consoleUrl } = frame.parts;
 
   const enter = (needs: Needs) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -113,7 +114,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     pages.get(route.path, { onRequest: enter(route.needs) }, (request, reply) => showPage(route, request, reply));
   const shown = new Set(screens.pages.map(({ path }) => path));
   for (const route of screens.forms) {
-    const options = { onRequest: enter(route.needs), bodyLimit: formBytesMax };
+    const options = { onRequest: enter(route.needs), preParsing: slowForms.receive, bodyLimit: formBytesMax };
     pages.post(route.path, options, (request, reply) => submit(route, request, reply));
     // Of a form that was sent and not accepted, a browser may open the path again.
     if (shown.has(route.path)) continue;
