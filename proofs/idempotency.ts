@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
-import { HttpClient } from '../testkit/http.ts';
+import { HttpClient, type Response } from '../testkit/http.ts';
 import { type Key, type ServeProcess, Store } from '../testkit/store.ts';
 import { noIllegalTransition } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
@@ -45,7 +45,7 @@ async function sendConcurrently(store: Store, key: Key, animals: readonly number
         http.send(`${store.processes[i % 2]?.url}/pets`, { method: 'POST', key: key.key, body, headers }),
       ),
     );
-    const later = await http.send(`${store.processes[0]?.url}/pets`, { method: 'POST', key: key.key, body, headers });
+    const later = await retry(() => http.send(`${store.processes[0]?.url}/pets`, { method: 'POST', key: key.key, body, headers }));
     const [row] = await queryStore<{ count: number }>(store, 'select count(*)::int as count from pets where name = $1', [body.name]);
     if (row?.count === 1) oneEffect += 1;
     inProgress += responses.filter(({ status }) => status === 409).length;
@@ -69,9 +69,16 @@ async function sendConcurrently(store: Store, key: Key, animals: readonly number
     },
     {
       claim: 'Rounds in which every response was the stored one, byte for byte, or 409; or 503, on a busy machine',
-      bar: `every one; ${overloadedShareMax * 100} % of responses 503 at most`,
-      figure: `${oneResponse} ${of} (${inProgress} responses were 409, ${overloaded} were 503)`,
-      holds: oneResponse === animals.length && overloaded <= overloadedShareMax * atOnce * animals.length,
+      bar: 'every one',
+      figure: `${oneResponse} ${of} (${inProgress} responses were 409)`,
+      holds: oneResponse === animals.length,
+    },
+    {
+      claim: 'Of these responses, 503',
+      bar: `${overloadedShareMax * 100} % at most`,
+      figure: `${overloaded} of ${atOnce * animals.length}`,
+      holds: overloaded <= overloadedShareMax * atOnce * animals.length,
+      isTimed: true,
     },
   ];
 }
@@ -81,7 +88,9 @@ const sendingCalls = ['write', 'writev'];
 const pointsMax = 30;
 
 interface CrashPoint {
-  readonly killed: boolean;
+  readonly survived: boolean;
+  /** The response was 503, which says nothing about this point. */
+  readonly wasBusy: boolean;
   /** The order existed before the request was retried. */
   readonly committed: boolean;
   /** There is one order in the end, and the retry got the original response if there was one. */
@@ -99,16 +108,18 @@ async function sweepCrashPoints(
   const points: CrashPoint[] = [];
   for (const call of sendingCalls) {
     // The commit and the response are among the few plain writes, so none of those is skipped.
-    for (let n = 1; n <= pointsMax; n += call === 'write' ? 1 : step) {
+    for (let n = 1; n <= pointsMax; ) {
       progress(`killed at ${call} ${n}`);
       const petId = animals.pop();
       if (petId === undefined) throw new Error('too few animals');
       const point = await crash(store, key, petId, call, n);
       points.push(point);
-      if (!point.killed) break;
+      if (point.wasBusy) continue;
+      if (point.survived) break;
+      n += call === 'write' ? 1 : step;
     }
   }
-  const killed = points.filter((point) => point.killed);
+  const killed = points.filter((point) => !point.survived);
   const afterCommit = killed.filter((point) => point.committed);
   const right = points.filter((point) => point.right);
   return [
@@ -132,10 +143,12 @@ async function crash(store: Store, key: Key, petId: number, call: string, n: num
   tracer.kill('SIGKILL');
   victim.child.kill('SIGKILL');
   const before = await countOrders(store, petId);
-  const retried = await retry(http, store.processes[0]?.url ?? '', key, petId, headers);
+  const retried = await retry(() => place(http, store.processes[0]?.url ?? '', key, petId, headers));
   const one = (await countOrders(store, petId)) === 1;
-  const sameResponse = first === undefined || first.text === retried.text;
-  return { killed: first?.status !== 201, committed: before === 1, right: one && retried.status === 201 && sameResponse };
+  const wasBusy = first?.status === 503;
+  const sameResponse = first === undefined || wasBusy || first.text === retried.text;
+  const right = one && retried.status === 201 && sameResponse;
+  return { survived: wasBusy || first?.status === 201, wasBusy, committed: before === 1, right };
 }
 
 async function countOrders(store: Store, petId: number): Promise<number> {
@@ -154,9 +167,9 @@ async function killAtCall({ child }: ServeProcess, call: string, n: number) {
 }
 
 /** Retries the same request while its outcome is unknown or it is in progress, as a careful client would. */
-async function retry(http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string>) {
+async function retry(send: () => Promise<Response>): Promise<Response> {
   for (let tries = 0; tries < 50; tries += 1) {
-    const response = await place(http, url, key, petId, headers).catch(() => undefined);
+    const response = await send().catch(() => undefined);
     if (response && response.status !== 503 && !response.text.includes('idempotency_in_progress')) return response;
     await sleep(100);
   }

@@ -1,4 +1,16 @@
-import type { Application, Category, Facets, Int64, Order, PetListing, Question, Shelter, Store, Understood } from '@homeward/sdk';
+import type {
+  Application,
+  Category,
+  Correction,
+  Facets,
+  Int64,
+  Order,
+  PetListing,
+  Question,
+  Shelter,
+  Store,
+  Understood,
+} from '@homeward/sdk';
 import { townOf } from './animal-facts.ts';
 import { addressOf, type Filter, isNarrow, placeText, searchOf } from './filter.ts';
 import type { Place } from './filter-form.ts';
@@ -30,6 +42,8 @@ export interface ListingPage {
   readonly cursor?: string | undefined;
   /** Of a search with words. */
   readonly understoodAs?: Understood | undefined;
+  readonly leftOut?: readonly string[] | undefined;
+  readonly corrections?: readonly Correction[] | undefined;
 }
 
 export interface Seen<Value> {
@@ -100,8 +114,8 @@ export class Catalogue {
     const { sort, cursor } = filter;
     const query = { ...searchOf(filter), limit: animalsPerPage, ...(sort && { sort }), ...(cursor !== undefined && { cursor }) };
     return this.#read(kindOf(filter), addressOf(filter), async () => {
-      const { items, cursor: next, understoodAs } = await this.#store.listings.search(query).page();
-      return { items: items.map(this.#withWholeUrls), cursor: next, understoodAs };
+      const { items, cursor: next, understoodAs, leftOut, corrections } = await this.#store.listings.search(query).page();
+      return { items: items.map(this.#withWholeUrls), cursor: next, understoodAs, leftOut, corrections };
     });
   }
 

@@ -2,6 +2,7 @@
 import type { Facet, Facets } from '@homeward/sdk';
 import { type Companion, type Filter, withinKmChoices, wordsCharsMax } from './filter.ts';
 import { type Html, html } from './html.ts';
+import { meantParameters } from './meant-filters.ts';
 import { ageWords, companionWords, sexWords, sizeWords } from './words.ts';
 
 export interface Place {
@@ -15,7 +16,7 @@ export function filterForm(filter: Filter, places: readonly Place[], facets: Fac
   const { status, categoryId, shelterId, words, near, withinKm, age, sex, size, goodWith, sort } = filter;
   const on = [near, age, sex, size, sort, ...goodWith].filter((value) => value !== undefined).length;
   return html`<form class="filters" method="get" action="/" role="search">
-${hidden('category', categoryId)}${hidden('status', status === 'available' ? undefined : status)}${hidden('shelter', shelterId)}
+${hidden('category', categoryId)}${hidden('status', status === 'available' ? undefined : status)}${hidden('shelter', shelterId)}${meantParameters(filter.meant).map(([name, value]) => hidden(name, value))}
 <p class="search"><label for="q">Looking for</label>
 <input id="q" name="q" type="search" maxlength="${wordsCharsMax}" placeholder="shy cat, labrador, Biscuit …" value="${words}" enterkeyhint="search"></p>
 <details><summary>Filters${on > 0 && ` (${on})`}</summary>

@@ -1,5 +1,6 @@
 // What a visitor looks for: read from the address of the list, and written into addresses and requests to the store.
 import type { Category, Int64, PetListing, PetStatus } from '@homeward/sdk';
+import { type Meant, meantParameters, readMeant } from './meant-filters.ts';
 import { ageWords, companionWords, sexWords, sizeWords, statusWords } from './words.ts';
 
 export type Age = keyof typeof ageWords;
@@ -18,6 +19,8 @@ export interface Filter {
   readonly sex?: Sex | undefined;
   readonly size?: Size | undefined;
   readonly goodWith: readonly Companion[];
+  /** What was understood of words, if a visitor has taken away a part of it. */
+  readonly meant?: Meant | undefined;
   /** Latitude and longitude, such as 53.27,-9.05. */
   readonly near?: string | undefined;
   readonly withinKm?: number | undefined;
@@ -45,6 +48,7 @@ export function readFilter(query: URLSearchParams, categories: readonly Category
     sort: choice(query.get('sort'), { newest: true, distance: true }),
   };
   const goodWith = [...new Set(query.getAll('good'))].map((who) => choice(who, companionWords));
+  const meant = readMeant(query);
   const withinKm = Number(query.get('within') || withinKmDefault);
   const isOffered =
     (!categoryText || category !== undefined) &&
@@ -54,7 +58,7 @@ export function readFilter(query: URLSearchParams, categories: readonly Category
     near !== 'unknown' &&
     withinKmChoices.includes(withinKm) &&
     (cursor?.length ?? 0) <= cursorCharsMax;
-  if (!isOffered) return undefined;
+  if (!isOffered || !meant) return undefined;
   return {
     ...(choices as Pick<Filter, 'age' | 'sex' | 'size'>),
     status: choices.status as PetStatus,
@@ -62,6 +66,7 @@ export function readFilter(query: URLSearchParams, categories: readonly Category
     categoryId: category?.id,
     shelterId: readId(shelterText ?? ''),
     words,
+    ...(Object.keys(meant).length > 0 && { meant }),
     near,
     withinKm: near === undefined ? undefined : withinKm,
     // Without a place there is no distance.
@@ -86,13 +91,15 @@ export function addressOf({ status, categoryId, shelterId, words, goodWith, with
     cursor: filter.cursor,
   };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, String(value));
+  for (const [name, value] of meantParameters(filter.meant)) query.append(name, value);
   for (const who of goodWith) query.append('good', who);
   return query.size === 0 ? '/' : `/?${query}`;
 }
 
 /** The filters of a request to the store, without the order and the page. */
-export function searchOf({ status, categoryId, shelterId, words, age, sex, size, goodWith, near, withinKm }: Filter) {
+export function searchOf({ status, categoryId, shelterId, words, age, sex, size, goodWith, near, withinKm, meant }: Filter) {
   return {
+    ...meant,
     status,
     ...(categoryId !== undefined && { categoryId }),
     ...(shelterId !== undefined && { shelterId }),

@@ -7,7 +7,7 @@ import { filterForm, type Place } from './filter-form.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import type { OwnState } from './own-requests.ts';
-import { understoodParts, withoutMeaning } from './understood-words.ts';
+import { understoodFilter, withoutMeaning, withSpelling } from './understood-words.ts';
 import { areFew, waysOn } from './ways-on.ts';
 import { listWords } from './words.ts';
 
@@ -37,8 +37,9 @@ export function listPage({ seen: { value, asOf }, filter, categories, places, fa
   const category = categories.find(({ id }) => id === categoryId);
   const title = `${category?.name ?? 'Animals'}: ${listWords[status].toLowerCase()}`;
   const firstPage = { ...filter, cursor: undefined };
+  const understood = understoodFilter(firstPage, value.understoodAs);
   const isSearch = isNarrow(filter);
-  const chosen = chosenOf(firstPage, value.items, places);
+  const chosen = chosenOf({ typed: firstPage, understood, found: value.items, categories, places });
   const few = areFew(filter, value);
   const count = countText(filter, value, facets);
   return layout({
@@ -55,20 +56,20 @@ export function listPage({ seen: { value, asOf }, filter, categories, places, fa
 ${!isSearch && html`<div class="hero"><h1>Somebody here is waiting for you</h1><p>Meet the animals of our shelters. When one is promised while you look, this page shows it at once.</p></div>`}
 ${filterForm(firstPage, places, facets?.isExact ? facets : undefined)}
 <nav class="chips" aria-label="Kind of animal">
-${chip('All', addressOf({ ...firstPage, categoryId: undefined }), categoryId === undefined)}
-${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...firstPage, categoryId: id }), id === categoryId))}
+${chip('All', addressOf({ ...understood, categoryId: undefined }), understood.categoryId === undefined)}
+${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...understood, categoryId: id }), id === understood.categoryId))}
 </nav>
 <nav class="tabs" aria-label="Status">
-${(Object.keys(listWords) as PetStatus[]).map((one) => chip(listWords[one], addressOf({ ...firstPage, status: one }), one === status))}
+${(Object.keys(listWords) as PetStatus[]).map((one) => chip(listWords[one], addressOf({ ...understood, status: one }), one === status))}
 </nav>
 <div id="results">
-${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, chosen)}${understoodWords(firstPage, value, categories)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
+${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, chosen)}${searchNotes(firstPage, understood, value)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
 <ul class="cards" id="animals" data-status="${status}" data-category="${String(categoryId ?? '')}"${isSearch && html` data-narrow`}>
 ${value.items.map((listing, index) => animalCard(listing, { categories, usual: status, own, loading: index === 0 ? 'first' : index < eagerMax ? 'eager' : 'lazy' }))}
 </ul>
 ${value.items.length === 0 && html`<p class="empty">${emptyText(filter, category)}</p>`}
 </div>
-${few && waysOn({ filter: firstPage, chosen, category, categories, places, others })}
+${few && waysOn({ filter: understood, chosen, category: categories.find(({ id }) => id === understood.categoryId), categories, places, others })}
 <p class="pager">
 ${filter.cursor !== undefined && html`<a class="button quiet" href="${addressOf(firstPage)}">Back to the first</a>`}
 ${value.cursor !== undefined && html`<a class="button" href="${addressOf({ ...filter, cursor: value.cursor })}" rel="next">More animals</a>`}
@@ -101,12 +102,16 @@ const chosenFilters = (filter: Filter, chosen: readonly Chosen[]): Html | false 
 <li><a class="plain" href="${addressOf(ofKind(filter))}">Remove all</a></li></ul>`;
 
 /** So that a visitor sees why these animals are found, and can say that the words mean something else. */
-function understoodWords(filter: Filter, { understoodAs }: ListingPage, categories: readonly Category[]): Html | false {
-  const parts = understoodParts(understoodAs, filter, categories);
-  return (
-    parts.length > 0 &&
-    html`<p class="understood">Understood as: ${parts.join(', ')}. <a href="${addressOf(withoutMeaning(filter))}">Search for the words instead</a></p>`
-  );
+function searchNotes(typed: Filter, understood: Filter, { items, corrections = [], leftOut = [] }: ListingPage): Html | false {
+  if (typed.words === undefined) return false;
+  const asTyped = { ...understood, words: typed.words };
+  const isUnderstood = addressOf(asTyped) !== addressOf(typed);
+  const near = leftOut.filter((text) => /near|close|around|area|local/i.test(text));
+  // What was left out matters if it was meant, or if nobody is found.
+  const said = items.length === 0 ? leftOut : near;
+  return html`${corrections.length > 0 && html`<p class="understood">Showing results for <strong>${corrections.map(({ searched }) => searched).join(', ')}</strong>. <a href="${addressOf(withSpelling(typed, understood, corrections))}">Search for “${corrections.map(({ typed: word }) => word).join(' ')}” itself</a></p>`}
+${said.length > 0 && html`<p class="understood">Left out: ${said.map((text) => `“${text}”`).join(', ')}.${near.length > 0 && ' To see who is near, choose a place in the filters.'}</p>`}
+${isUnderstood && html`<p class="understood">Your words were understood as these filters. <a href="${addressOf(withoutMeaning(typed))}">Search for the words instead</a></p>`}`;
 }
 
 const chip = (words: string, address: string, isCurrent: boolean): Html =>

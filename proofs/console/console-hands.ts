@@ -61,7 +61,8 @@ export function keyboard(page: Page): Hands {
     },
     async choose(selector, files) {
       await reach(selector);
-      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+      // Not Enter: on a page that Enter has led to, headless Chromium takes the first one for a repeat.
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Space')]);
       await chooser.setFiles([...files]);
     },
   };

@@ -10,7 +10,7 @@ import type { RuleName } from './admission-books.ts';
 import { processCount, type RunResult, stepsPerRun } from './simulated-run.ts';
 import { SimulationThreads } from './simulation-threads.ts';
 
-const seedsOf = { long: 5_000, short: 200 };
+const seedsOf = { long: 5_000, short: 100 };
 const mutantSeedsMax = 500;
 /** So many seeds are run once more, to compare the traces. */
 const repeatedSeeds = { long: 20, short: 5 };

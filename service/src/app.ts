@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifySchemaCompiler, type FastifySerializerCompiler, LogController } from 'fastify';
 import { eventRoutes } from './changes/events/event-routes.ts';
 import { eventWebhooks } from './changes/events/event-schemas.ts';
 import { openEventTail } from './changes/events/event-tail.ts';
@@ -114,6 +114,9 @@ const sharedSchemas = [
   ...listingSchemas,
 ];
 
+/** One pair for all servers of a process, each of which has the same schemas: a process of tests starts many. */
+let compilers: { validators: FastifySchemaCompiler<unknown>; serializers: FastifySerializerCompiler<unknown> } | undefined;
+
 /** Assembles the API from its parts. */
 export async function createApp(
   dependencies: Dependencies,
@@ -178,8 +181,9 @@ export async function createApp(
   });
   ignoreExpectations(app.server);
   rejectTunnels(app.server, sendErrorOnSocket);
-  app.setValidatorCompiler(createValidatorCompiler(sharedSchemas));
-  app.setSerializerCompiler(createSerializerCompiler(sharedSchemas));
+  compilers ??= { validators: createValidatorCompiler(sharedSchemas), serializers: createSerializerCompiler(sharedSchemas) };
+  app.setValidatorCompiler(compilers.validators);
+  app.setSerializerCompiler(compilers.serializers);
   addJsonBodies(app);
   for (const schema of sharedSchemas) app.addSchema(schema);
   setReaders(app);

@@ -22,10 +22,11 @@ import { FormRunner } from './forms/form-runner.ts';
 import { addAssets, readAssets } from './frame/assets.ts';
 import { pageHeaders } from './frame/page-headers.ts';
 import { PhotoUploads } from './photos/photo-uploads.ts';
-import { sendErrorPage } from './screens/error-page.ts';
+import { sendErrorPage, unreadablePage } from './screens/error-page.ts';
 import { Frame } from './screens/frame.ts';
 import { mountScreens } from './screens/mount-screens.ts';
 import type { Screens } from './screens/screens.ts';
+import { SlowForms } from './screens/slow-forms.ts';
 import { Cookies } from './sessions/cookies.ts';
 import { Seals } from './sessions/seals.ts';
 import { Visitors } from './sessions/visitors.ts';
@@ -51,13 +52,15 @@ interface Options {
   /** The origin under which people reach it. */
   readonly consoleUrl: string;
   readonly requests?: RequestTally | undefined;
+  /** How long a form may take to arrive. */
+  readonly formMsMax?: number | undefined;
 }
 
 /** Of what is no form. */
 const bodyBytesMax = 65_536;
 const headerBytesMax = 16_384;
-/** How long uploads have to end when the process stops. */
-const uploadStopMs = 8_000;
+/** How long uploads and slow forms have to end when the process stops. */
+const arrivalStopMs = 8_000;
 const serverOptions = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -67,7 +70,10 @@ const serverOptions = {
 };
 
 /** Assembles the console from its parts. */
-export async function createConsole(dependencies: Dependencies, { limiter, consoleUrl, requests }: Options): Promise<ConsoleApp> {
+export async function createConsole(
+  dependencies: Dependencies,
+  { limiter, consoleUrl, requests, formMsMax }: Options,
+): Promise<ConsoleApp> {
   const journal = openJournal({ fd: dependencies.config.logLevel === 'silent' ? 2 : 1, file: dependencies.config.journalFile });
   const { config, clock, db, catalogue, redis, log, tracing, secret } = dependencies;
   const assets = readAssets();
@@ -83,10 +89,13 @@ export async function createConsole(dependencies: Dependencies, { limiter, conso
   const screens = consoleScreens({ db, clock, config, journal, frame, ceremonies, consoleUrl, mails: config.mail !== undefined, uploads });
   const mailLinks = config.mail && new MailLinks(db, log);
   const progress = new ResponseProgress(log);
+  const headers = pageHeaders(consoleUrl, config.photosUrl);
   const sendErrorOnSocket = createSocketErrorSender(
-    (address) => countUnreadable(limiter, address),
+    // Slow lines are no guesses, and behind a proxy the address is everybody's.
+    async (address, code) => (code === 'request_timeout' ? {} : countUnreadable(limiter, address)),
     log,
     requests && ((code) => requests.observeUnreadable(code)),
+    (error) => unreadablePage(assets, headers, error),
   );
   const observe = allOf([requestLogger(log), requests && ((finished) => requests.observe(finished))]);
   let draining = false;
@@ -119,7 +128,7 @@ export async function createConsole(dependencies: Dependencies, { limiter, conso
     if (draining) reply.header('connection', 'close');
     done(null, payload);
   });
-  app.addHook('preClose', async () => void setTimeout(() => stopping.abort(), uploadStopMs).unref());
+  app.addHook('preClose', async () => void setTimeout(() => stopping.abort(), arrivalStopMs).unref());
   app.addHook('onClose', () => mailLinks?.settle());
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
   addAssets(app, assets);
@@ -128,7 +137,6 @@ export async function createConsole(dependencies: Dependencies, { limiter, conso
 
   let strangers: StrangerRoutes | undefined;
   await app.register(async (pages) => {
-    const headers = pageHeaders(consoleUrl, config.photosUrl);
     pages.setErrorHandler((error, request, reply) => sendErrorPage(frame, error, request, reply));
     pages.addHook('onRequest', async (request, reply) => {
       reply.headers(headers).header('x-request-id', request.id);
@@ -142,7 +150,7 @@ export async function createConsole(dependencies: Dependencies, { limiter, conso
     });
     strangers = new StrangerRoutes(pages, frame);
     addSignIn(strangers, { db, frame, ceremonies, provider, mailLinks });
-    mountScreens(pages, screens, frame, new FormRunner(catalogue));
+    mountScreens(pages, screens, frame, new FormRunner(catalogue), new SlowForms(stopping.signal, formMsMax));
   });
   await app.ready();
   if (!strangers) throw new Error('the pages were not mounted');

@@ -415,6 +415,13 @@ test('lists go on where the page before ended, and find by number and address', 
   expect((await browser.get('/applications')).text).toContain('To decide <span class="number">53</span>');
 });
 
+test.each(['/applications', '/orders'])('the search of %s is bounded, and without a letter finds nobody', async (path) => {
+  const { browser } = await arrive();
+  const search = async (q: string) => wordsOf((await browser.get(`${path}?q=${q}`)).text);
+  expect(await search('qx+'.repeat(5_000))).toContain(`Nobody called “${'qx '.repeat(85).slice(0, 254)}”`);
+  expect(await search('..')).toContain('Nobody called “..”');
+});
+
 test('the search finds open applications and orders by the name of the adopter, as people spell it, and no erased one', async () => {
   const { browser, staff } = await arrive();
   const pet = await staff.addPet();

@@ -366,7 +366,7 @@ describe('a hold', () => {
     const second = await manager.post(`${path}/save`, { ...old, ...typed });
     expect(second.status).toBe(412);
     expect(wordsOf(second.text)).toMatch(
-      /Meanwhile, Ada held Biscuit until 3 Dec 2999, medical \( \d+ \w+ \d{4}, \d\d:\d\d UTC \)\. The note: “Stitches.”. What you typed is still here/,
+      /Meanwhile, Ada held Biscuit until 3 Dec 2999, medical \( \d+ \w+ \d{4}, \d\d:\d\d UTC \)\. The note: “Stitches.” What you typed is still here/,
     );
     expect(second.text).toContain('value="behaviour" checked');
     expect(second.text).toContain('\nBites.</textarea>');
@@ -416,7 +416,7 @@ describe('a hold', () => {
       expect([rejected.status, wordsOf(rejected.text)]).toEqual([422, expect.stringContaining(message)]);
     }
     const both = await staff.submit(path, `${path}/save`, { until: '2020-01-01' });
-    expect(wordsOf(both.text)).toContain('2 fields need another look. Why : Fill this in. Until : Choose today or a later day.');
+    expect(wordsOf(both.text)).toContain('2 fields need another look. Why Fill this in. Until Choose today or a later day.');
     expect(await statusOf(id)).toEqual({ status: 'available', removed: false });
   });
 

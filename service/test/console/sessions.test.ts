@@ -1,7 +1,10 @@
-import { get } from 'node:http';
+import { once } from 'node:events';
+import { get, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { changePerson, removePerson } from '../../src/partners/people/people.ts';
+import { changePerson, findPersonOf, removePerson } from '../../src/partners/people/people.ts';
+import { endAllSessions } from '../../src/partners/people/sessions.ts';
 import { operator } from '../people-steps.ts';
 import { countRows } from './console-steps.ts';
 import { hiddenOf, openTestConsole, wordsOf } from './test-console.ts';
@@ -54,6 +57,35 @@ test('a session holds no longer than its person, and its rights are those of now
   await db.transaction((tx) => removePerson(tx, () => true, operator, admin.person.id));
   expect((await admin.get('/')).location).toBe('/sign-in');
   expect((await admin.post('/people/invite', before)).status).toBe(401);
+});
+
+test.each<readonly [string, (id: bigint) => Promise<unknown>]>([
+  ['is removed', (id) => db.transaction((tx) => removePerson(tx, () => true, operator, id))],
+  ['gets another role', (id) => db.transaction((tx) => changePerson(tx, operator, id, { role: 'staff' }))],
+  ['ends the session elsewhere', (id) => db.transaction((tx) => endAllSessions(tx, id))],
+])('what somebody sends slowly who meanwhile %s is not done', async (_, meanwhile) => {
+  const admin = await site.arrive({ role: 'admin' });
+  const hidden = hiddenOf((await admin.open('/people/invite')).text, '/people/invite');
+  const body = String(new URLSearchParams({ ...hidden, email: 'slow@example.org', role: 'admin', reach: 'store' }));
+  const sending = request(new URL('/people/invite', site.url.replace('localhost', '127.0.0.1')), {
+    method: 'POST',
+    headers: {
+      cookie: `session=${admin.cookies.get('session')}`,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': body.length,
+    },
+  });
+  const responded = once(sending, 'response');
+  sending.write(body.slice(0, -5));
+  // Until the console has read who sends it.
+  await sleep(500);
+  await meanwhile(admin.person.id);
+  sending.end(body.slice(-5));
+  const [response] = (await responded) as [IncomingMessage];
+  expect(response.statusCode).toBe(401);
+  expect(wordsOf(await text(response))).toContain('Nothing was changed.');
+  expect(await findPersonOf(db, 'slow@example.org')).toBeUndefined();
 });
 
 test('people list their sessions, end one of them, and all at once', async () => {

@@ -25,6 +25,10 @@ export interface Sending {
   readonly method?: string;
 }
 
+interface TestConsoleOptions extends TestStoreOptions {
+  readonly formMsMax?: number;
+}
+
 export class TestConsole implements AsyncDisposable {
   readonly store: TestStore;
   readonly app: ConsoleApp;
@@ -156,15 +160,15 @@ let visits = 0;
 const newAddress = () => `10.${visits >> 16}.${(visits >> 8) & 255}.${visits++ & 255}`;
 
 /** A console for all tests of a file. */
-export const openTestConsole = async (options?: TestStoreOptions): Promise<TestConsole> =>
+export const openTestConsole = async (options?: TestConsoleOptions): Promise<TestConsole> =>
   disposeAfterAll(await createTestConsole(options));
 
-export async function createTestConsole({ env, ...options }: TestStoreOptions = {}): Promise<TestConsole> {
+export async function createTestConsole({ env, formMsMax, ...options }: TestConsoleOptions = {}): Promise<TestConsole> {
   const store = await createTestStore({ ...options, env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1,::1', ...env } });
   const { dependencies } = store;
   // Links and cookies need the port before anything listens on it.
   const url = `http://localhost:${await freePort()}`;
-  const app = await createConsole(dependencies, { limiter: openLimiter(dependencies), consoleUrl: url });
+  const app = await createConsole(dependencies, { limiter: openLimiter(dependencies), consoleUrl: url, formMsMax });
   await app.server.listen({ host: '127.0.0.1', port: Number(new URL(url).port) });
   return new TestConsole(store, app, url);
 }

@@ -13,6 +13,11 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Time for the whole request', '{requestTimeout s}', 'app.ts'],
   ['A form of the console', '{formBytesMax KiB}', 'console/screens/mount-screens.ts'],
   [
+    'Time for a form of somebody who is signed in to the console, in place of that for the whole request; forms with this time',
+    '{formMsMax s}; {slowFormsOfPersonMax} per person, {slowFormsMax} per process, until each has arrived or is cut',
+    'console/screens/slow-forms.ts',
+  ],
+  [
     'A form with photos of the console: photos; its other fields; their size; headers of a part; wait for a parser that is stuck',
     '{photosMax} of {photoBytesMax MB}; {fieldsMax}; {fieldBytesMax} bytes; {partHeadersMax}, {partHeaderBytesMax} bytes; {parserMsMax s}',
     'store/photos/photo-schemas.ts',

@@ -56,6 +56,15 @@ const othersIn = (text: string): string[] => namesOf(/ id="others".*?<\/ul>/s.ex
 const waysIn = (text: string): string[] =>
   [...(/<nav class="ways".*?<\/nav>/s.exec(text)?.[0] ?? '').matchAll(/href="([^"]+)">([^<]+)</g)].map(([, to, words]) => `${words} ${to}`);
 
+/** The chips of the filters that are on: what a screen reader says, and where they lead. */
+const chipsIn = (text: string): Array<[name: string, address: string]> => {
+  const [, list = ''] = /<ul class="chosen"[^>]*>(.*?)<li><a class="plain"/s.exec(text) ?? [];
+  return [...list.matchAll(/<li><a href="([^"]+)">(.*?)<\/a>/gs)].map(([, address = '', inner = '']) => [
+    inner.replaceAll(/<[^>]+>/g, ''),
+    address.replaceAll('&#38;', '&'),
+  ]);
+};
+
 /** The address that a browser requests when it sends the form of the list with these choices. */
 function addressOfForm(text: string, choices: ReadonlyArray<readonly [string, string]>): string {
   const [form = ''] = /<form class="filters" method="get" action="\/".*?<\/form>/s.exec(text) ?? [];
@@ -111,7 +120,7 @@ describe('The list', () => {
     expect(othersIn(text)).toEqual(['Unwritten', 'Estella', 'Pippin', 'Merry']);
     const few = (await visit('/?category=1&q=merry')).text;
     expect([namesIn(few), othersIn(few)]).toEqual([['Merry'], ['Unwritten', 'Estella', 'Pippin']]);
-    expect(waysIn(few)).toEqual(['All of “Dogs” /?category=1', 'All kinds of animals /?q=merry']);
+    expect(waysIn(few)).toEqual(['All of “Dogs” /?category=1', 'All kinds of animals /?q=%22merry%22']);
     const all = (await visit('/?category=1')).text;
     expect([namesIn(all).length, waysIn(all), othersIn(all)]).toEqual([4, [], []]);
   });
@@ -127,18 +136,95 @@ describe('The list', () => {
 
   test('says what it has understood of the words, and offers to search for the words', async () => {
     const { text } = await visit('/?category=1&q=small+senior+merry');
-    expect(text).toContain('Understood as: 8+ years, small, “merry”.');
+    expect(chipsIn(text).map(([name]) => name)).toEqual([
+      '“merry” × – remove this filter',
+      '8+ years × – remove this filter',
+      'Small × – remove this filter',
+    ]);
     const words = /<a href="([^"]+)">Search for the words instead/.exec(text)?.[1]?.replaceAll('&#38;', '&') ?? '';
     expect(new URLSearchParams(words.slice(2)).get('q')).toBe('"small senior merry"');
-    expect((await visit(words)).text).not.toContain('Understood as');
-    expect((await visit('/?q=merry')).text).not.toContain('Understood as');
-    expect((await visit('/?category=1&size=small&q=small')).text).not.toContain('Understood as');
+    expect((await visit(words)).text).not.toContain('Your words were understood');
+    expect((await visit('/?q=merry')).text).not.toContain('Your words were understood');
+    expect((await visit('/?category=1&size=small&q=small')).text).not.toContain('Your words were understood');
   });
 
-  test.each(['age=old', 'sex=unknown', 'size=toString', 'good=everyone', 'near=here', 'near=91,0', 'within=7', 'sort=price', 'shelter=x'])(
-    'with %s is 404',
-    async (query) => expect((await visit(`/?${query}`)).status).toBe(404),
-  );
+  test('has a chip for each part that was understood, and without one the others mean the same', async () => {
+    await addAnimal('Ladybird', 1, { sex: 'female', size: 'small', birthDate: '2010-01-01', colors: ['black'], description: 'Shy.' });
+    await addAnimal('Sable', 1, { sex: 'female', size: 'large', birthDate: '2010-01-01', colors: ['black'], description: 'Shy.' });
+    await addAnimal('Tomcat', 1, { sex: 'male', size: 'small', birthDate: '2010-01-01', colors: ['black'], description: 'Shy.' });
+    await countAllWords(store);
+    const typed = await visit(`/?category=1&q=${encodeURIComponent('small female, black, over 10 years, not good with kids, shy')}`);
+    expect(namesIn(typed.text)).toEqual(['Ladybird']);
+    const chips = chipsIn(typed.text);
+    expect(chips.map(([name]) => name.replace(' × – remove this filter', ''))).toEqual([
+      '“shy”',
+      'Female',
+      'Small',
+      'Black',
+      '10 years or older',
+      'Not good with children',
+    ]);
+    const without = async (name: string) => visit(chips.find(([text]) => text.startsWith(name))?.[1] ?? '');
+    const large = await without('Small');
+    expect(namesIn(large.text).sort()).toEqual(['Ladybird', 'Sable']);
+    expect(chipsIn(large.text).map(([name]) => name)).toEqual(chips.map(([name]) => name).filter((name) => !name.startsWith('Small')));
+    expect(namesIn((await without('Female')).text).sort()).toEqual(['Ladybird', 'Tomcat']);
+    // The form keeps what has no field of its own.
+    const sent = await visit(
+      addressOfForm(large.text, [
+        ['size', 'large'],
+        ['q', '"shy"'],
+      ]),
+    );
+    expect(namesIn(sent.text)).toEqual(['Sable']);
+    for (const chip of chips) expect((await visit(chip[1])).status).toBe(200);
+    const words = chipsIn((await visit('/?category=1&q=shy+ladybird+small')).text);
+    expect(words.map(([name, address]) => [name.slice(0, 10), new URLSearchParams(address.slice(2)).get('q')])).toEqual([
+      ['“shy” × – ', '"ladybird"'],
+      ['“ladybird”', '"shy"'],
+      ['Small × – ', '"shy ladybird"'],
+    ]);
+    expect(chipsIn((await visit('/?q=not+shy')).text).map(([name]) => name)).toEqual(['“not shy” × – remove this filter']);
+  });
+
+  test('says what was corrected, and searches for the word itself', async () => {
+    await addAnimal('Nutmeg', 1, { breeds: { primary: 'Labrador' } });
+    await countAllWords(store);
+    const { text } = await visit('/?category=1&q=labrodor');
+    expect(namesIn(text)).toContain('Nutmeg');
+    expect(text).toContain('Showing results for <strong>labrador</strong>.');
+    const itself = /<a href="([^"]+)">Search for “labrodor” itself/.exec(text)?.[1]?.replaceAll('&#38;', '&') ?? '';
+    const exact = await visit(itself);
+    expect([exact.status, namesIn(exact.text), exact.text.includes('Showing results for')]).toEqual([200, [], false]);
+    const near = await visit('/?category=1&q=labrador+near+me');
+    expect(near.text).toContain('Left out: “near me”.');
+    expect((await visit('/?category=1&q=labrador+please')).text).not.toContain('Left out');
+  });
+
+  test('without the meaning of a name has the animals with that name', async () => {
+    await addAnimal('Ginger', 1, {});
+    const { text } = await visit('/?q=ginger');
+    const color = chipsIn(text).find(([name]) => name.startsWith('Ginger'));
+    expect(namesIn((await visit(color?.[1] ?? '')).text)).toEqual(['Ginger']);
+  });
+
+  test.each([
+    'age=old',
+    'coat=blue',
+    'ageMonthsMin=x',
+    'ageMonthsMax=5000',
+    'spelling=loose',
+    'not=',
+    'not=price:1',
+    'sex=unknown',
+    'size=toString',
+    'good=everyone',
+    'near=here',
+    'near=91,0',
+    'within=7',
+    'sort=price',
+    'shelter=x',
+  ])('with %s is 404', async (query) => expect((await visit(`/?${query}`)).status).toBe(404));
 
   test('near a town or a place has distances, the nearest first, and the next page stays near', async () => {
     for (let i = 1; i <= 25; i += 1) await moveTo(await addAnimal(`Gull ${i}`, 4), sligo);

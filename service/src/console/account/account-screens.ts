@@ -1,13 +1,20 @@
 import { Type } from 'typebox';
 import { addPasskey, listPasskeys, passkeysMax, removePasskey, renamePasskey } from '../../partners/people/passkeys.ts';
-import { endAllSessions, endSession, listSessions, type Session, type SignInMethod } from '../../partners/people/sessions.ts';
+import {
+  endAllSessions,
+  endSession,
+  isStillSignedIn,
+  listSessions,
+  type Session,
+  type SignInMethod,
+} from '../../partners/people/sessions.ts';
 import { useOnce } from '../../partners/people/used-values.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { icon } from '../frame/icons.ts';
 import { factList, table } from '../frame/table.ts';
 import type { Frame } from '../screens/frame.ts';
-import { FormError, notFound, PageError } from '../screens/page-error.ts';
+import { FormError, notFound, PageError, signedOut } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { PasskeyCeremonies } from '../sign-in/passkey-ceremonies.ts';
@@ -164,14 +171,15 @@ ${visit.form(remove, { submit: 'Remove this passkey', tone: 'danger' })}</sectio
     isScript: true,
     needs: 'a person',
     isFresh: true,
-    handle: async ({ caller }, request, reply) => {
+    handle: async (visit, request, reply) => {
       const { response, name } = (request.body ?? {}) as { response?: unknown; name?: unknown };
       const { passkey, challenge } = await ceremonies.finishCreating(request, reply, response);
       const given = typeof name === 'string' && name.trim() !== '' ? name : 'Passkey';
       const added = await db.transaction(async (tx) => {
+        if (!(await isStillSignedIn(tx, visit))) throw signedOut();
         if (!(await useOnce(tx, 'passkey challenge', challenge.text, challenge.endsAt)))
           throw new PageError(403, '', 'This was sent before. Try again.');
-        return addPasskey(tx, caller, { ...passkey, name: given });
+        return addPasskey(tx, visit.caller, { ...passkey, name: given });
       });
       frame.done(reply, `The passkey ${added.name} is added. Next time it signs you in.`);
       return reply.send({ next: '/me' });

@@ -19,7 +19,7 @@ import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
 import { adopterName, applicationLabel, name, placeOf } from './adoption-words.ts';
-import { foundByName, kindOf, nothingFound, searchBox, type Tab, tabLinks } from './list-parts.ts';
+import { foundByName, kindOf, nothingFound, searchBox, searchOf, type Tab, tabLinks } from './list-parts.ts';
 
 const pageSize = 50;
 const manages = scopesThat('manageOrders');
@@ -39,7 +39,7 @@ export function addApplicationList(screens: Screens, { db }: AdoptionParts): voi
       const { query } = visit;
       const petId = parseInt64(query.get('pet') ?? '');
       const pet = petId === undefined ? undefined : await findAnimal(db, visit.caller, petId);
-      const search = query.get('q')?.trim() ?? '';
+      const search = searchOf(query);
       const tab = tabs.find(({ key }) => key === query.get('state')) ?? (tabs[0] as Tab<ConfirmedStatus>);
       const found = search === '' ? await page(visit, tab, petId) : { rows: await find(visit, search), next: undefined };
       const counts = await countForStaff(db, visit.caller, petId, countMax);

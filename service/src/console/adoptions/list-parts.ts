@@ -29,12 +29,18 @@ export function tabLinks<Status extends string>(
   return html`<nav aria-label="States"><ul class="tabs">${tabs.map(link)}</ul></nav>`;
 }
 
+/** As long as an address may be. */
+const searchLengthMax = 254;
+
+/** What is looked for; empty: nothing. */
+export const searchOf = (query: URLSearchParams): string => (query.get('q') ?? '').trim().slice(0, searchLengthMax);
+
 type SearchKind = 'address' | 'number' | 'name';
 export const kindOf = (search: string): SearchKind => (search.includes('@') ? 'address' : /^#?\s*\d+$/.test(search) ? 'number' : 'name');
 
 export const searchBox = (path: string, label: string, search: string): Html =>
   html`<form class="search" role="search" action="${path}"><label class="hidden" for="q">${label}</label>
-<input id="q" name="q" type="search" value="${search}" placeholder="Name, number or e-mail" maxlength="254" autocomplete="off" data-key="/"><button class="button quiet">${icon('search')}<span>Find</span></button>
+<input id="q" name="q" type="search" value="${search}" placeholder="Name, number or e-mail" maxlength="${searchLengthMax}" autocomplete="off" data-key="/"><button class="button quiet">${icon('search')}<span>Find</span></button>
 ${search !== '' && html`<a href="${path}">Show all</a>`}</form>`;
 
 /** Beneath what was found by a name: where it was looked for. */

@@ -11,7 +11,7 @@ import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
 import { adopterName, name, orderLabel, placeOf } from './adoption-words.ts';
-import { foundByName, kindOf, nothingFound, searchBox, type Tab, tabLinks } from './list-parts.ts';
+import { foundByName, kindOf, nothingFound, searchBox, searchOf, type Tab, tabLinks } from './list-parts.ts';
 
 const pageSize = 50;
 /** One more than is shown of a count. */
@@ -32,7 +32,7 @@ export function addOrderList(screens: Screens, { db }: AdoptionParts): void {
       const { query } = visit;
       const petId = parseInt64(query.get('pet') ?? '');
       const pet = petId === undefined ? undefined : await findAnimal(db, visit.caller, petId);
-      const search = query.get('q')?.trim() ?? '';
+      const search = searchOf(query);
       const tab = tabs.find(({ key }) => key === query.get('state')) ?? (tabs[0] as Tab<OrderStatus>);
       const found = search === '' ? await page(visit, tab, petId) : { rows: await find(visit, search), next: undefined };
       const title = pet ? `Orders of ${pet.name}` : 'Orders';

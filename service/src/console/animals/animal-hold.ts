@@ -149,7 +149,7 @@ async function explainHold(db: Db, visit: Visit): Promise<Html> {
   const animal = await getAnimal(db, visit);
   const deed = await lastAct(db, visit, animal, [holdChanges.begin.kind, holdChanges.end.kind]);
   const current = await findHold(db, animal.id, visit);
-  return html`${deed ?? 'Somebody else has changed the hold meanwhile.'}${current?.note != null && html` The note: “${current.note}”.`}`;
+  return html`${deed ?? 'Somebody else has changed the hold meanwhile.'}${current?.note != null && html` The note: “${current.note}”`}`;
 }
 
 const versionOf = (hold: Hold | undefined | null): string =>

@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, errorCodes } from '../../platform/errors.ts';
 import { html } from '../../platform/html.ts';
+import type { BareResponse } from '../../platform/http/client-errors.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';
+import type { Assets } from '../frame/assets.ts';
+import { strangerPage } from '../frame/layout.ts';
 import type { Frame } from './frame.ts';
 import { PageError } from './page-error.ts';
 import type { Page } from './screens.ts';
@@ -17,6 +20,15 @@ export function sendErrorPage(frame: Frame, thrown: unknown, request: FastifyReq
   const { visitor } = request;
   return visitor ? frame.sendPage(request, reply, visitor, page, request.url) : frame.sendToStranger(reply, page);
 }
+
+/** On the bare connection, for a request that can't be read: nobody knows who has sent it. */
+export const unreadablePage = (assets: Assets, headers: Readonly<Record<string, string>>, { code, message }: AppError): BareResponse => {
+  const isSlow = code === 'request_timeout';
+  const title = isSlow ? 'That took too long' : "This can't be done";
+  const main = html`<h1>${title}</h1>
+<p>${isSlow ? 'What you sent did not arrive in time, and nothing was changed. Go back, and try again where the connection is better.' : message}</p>`;
+  return { body: strangerPage(assets, title, main).text, headers: { ...headers, 'content-type': 'text/html; charset=utf-8' } };
+};
 
 /** Scripts of pages ask for it; browsers that open a page don't. */
 const wantsJson = ({ headers: { accept = '' } }: FastifyRequest): boolean =>

@@ -124,7 +124,7 @@ const undoForm = ({ path, values }: NonNullable<Unstored['undo']>, formToken: st
   )}<button class="button quiet">Undo</button></form>`;
 
 const linksTo = (wrong: readonly WrongField[]): Html =>
-  html`<ul>${wrong.map(({ id, label, error }) => html`<li><a href="#${id}">${label}</a>: ${error}</li>`)}</ul>`;
+  html`<ul>${wrong.map(({ id, label, error }) => html`<li><a href="#${id}">${label}</a> ${error}</li>`)}</ul>`;
 
 export const send = (reply: FastifyReply, page: Html): FastifyReply => reply.type('text/html; charset=utf-8').send(page.text);
 

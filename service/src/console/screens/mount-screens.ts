@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../partners/people/people-error.ts';
+import { isStillSignedIn } from '../../partners/people/sessions.ts';
 import type { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { requestSubject } from '../../platform/http/addresses.ts';
@@ -12,9 +13,10 @@ import type { Visitor } from '../sessions/visitors.ts';
 import { mayUse, type Needs } from './access.ts';
 import { sendErrorPage } from './error-page.ts';
 import { type Frame, pathOf, send } from './frame.ts';
-import { FormError, fromElsewhere, notAllowed, notFound, PageError } from './page-error.ts';
+import { FormError, fromElsewhere, notAllowed, notFound, PageError, signedOut } from './page-error.ts';
 import type { FormRoute, OtherRoute, PageRoute, Screens } from './screens.ts';
 import { sendScriptError } from './script-errors.ts';
+import type { SlowForms } from './slow-forms.ts';
 import { hiddenFields, isFormToken, Visit } from './visit.ts';
 
 declare module 'fastify' {
@@ -28,7 +30,7 @@ declare module 'fastify' {
 const formBytesMax = 262_144;
 
 /** Mounts everything that only people see who are signed in. Before the body of a request is read, it is known who sends it, and whether they may. */
-export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Frame, runner: FormRunner): void {
+export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Frame, runner: FormRunner, slowForms: SlowForms): void {
   const { clock, consoleUrl } = frame.parts;
 
   const enter = (needs: Needs) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -78,6 +80,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors });
     const form = { personId: visitor.person.id, formId: formIdOf(body.get(hiddenFields.id)), path, body };
     const carried = runner.run(form, visitor.caller.clientId, async (tx, joined) => {
+      if (!(await isStillSignedIn(tx, visitor))) throw signedOut();
       const version = body.get(hiddenFields.version) ?? undefined;
       return route.act({ visit, values: read.values, version, tx, joined, sent: body });
     });
@@ -111,7 +114,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     pages.get(route.path, { onRequest: enter(route.needs) }, (request, reply) => showPage(route, request, reply));
   const shown = new Set(screens.pages.map(({ path }) => path));
   for (const route of screens.forms) {
-    const options = { onRequest: enter(route.needs), bodyLimit: formBytesMax };
+    const options = { onRequest: enter(route.needs), preParsing: slowForms.receive, bodyLimit: formBytesMax };
     pages.post(route.path, options, (request, reply) => submit(route, request, reply));
     // Of a form that was sent and not accepted, a browser may open the path again.
     if (shown.has(route.path)) continue;
@@ -144,13 +147,6 @@ export function tooMany(reply: FastifyReply, seconds: number): PageError {
   reply.header('retry-after', seconds);
   return new PageError(429, 'Too many requests', `Wait ${seconds} s and try again.`);
 }
-
-const signedOut = (): PageError =>
-  new PageError(
-    401,
-    'You are signed out',
-    'Nothing was changed. Sign in in another tab, then come back to this one and reload it. Your browser asks whether to send the form again: it then shows what you typed.',
-  );
 
 const againPath = (to: string): string => `/sign-in/again?to=${encodeURIComponent(to)}`;
 

@@ -46,3 +46,10 @@ export async function faultsOf(...checks: ReadonlyArray<() => unknown>): Promise
   }
   return faults;
 }
+
+export const signedOut = (): PageError =>
+  new PageError(
+    401,
+    'You are signed out',
+    'Nothing was changed. Sign in in another tab, then come back to this one and reload it. Your browser asks whether to send the form again: it then shows what you typed.',
+  );

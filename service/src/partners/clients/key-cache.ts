@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../domain/scopes.ts';
+import { growingTo } from '../../platform/bounded/growing-to.ts';
 import type { Charge } from '../rate-limit/decide.ts';
 import { type Bounds, boundsOf, type PlanName, type Quota, quotaOf } from '../rate-limit/plans.ts';
 import { clientSubject } from './client-epochs.ts';
@@ -86,11 +87,11 @@ export class KeyCache {
   /** The same for single clients. */
   readonly #freshFromOf = new Map<bigint, number>();
   /** Keys that exist and have not been read yet. */
-  readonly #owners = new LRUCache<string, KeyOwner>({ max: ownersMax });
+  readonly #owners = new LRUCache<string, KeyOwner>(growingTo(ownersMax));
   /** Hashes that belong to no key, and never will: keys are random. */
-  readonly #unknown = new LRUCache<string, true>({ max: unknownMax });
+  readonly #unknown = new LRUCache<string, true>(growingTo(unknownMax));
   /** Keys that were revoked or have expired. They never become valid again, so these entries need no epoch. */
-  readonly #ended = new LRUCache<string, KnownKey>({ max: endedMax });
+  readonly #ended = new LRUCache<string, KnownKey>(growingTo(endedMax));
 
   constructor(bounds = { bytesMax }) {
     this.#entries = new LRUCache({ maxSize: bounds.bytesMax, sizeCalculation: bytesOf });

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CacheState } from '../../domain/cache-state.ts';
+import { growingTo } from '../../platform/bounded/growing-to.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { hashApiKey } from './api-key.ts';
@@ -40,7 +41,7 @@ export class KeyFinder {
   readonly #clock: Clock;
   readonly #cache = new KeyCache();
   /** The hashes of cached keys, by the key as it is sent: hashing costs more than the rest of finding a cached key. */
-  readonly #hashes = new LRUCache<string, string>({ max: hashesMax });
+  readonly #hashes = new LRUCache<string, string>(growingTo(hashesMax));
   readonly #queue: LookupQueue;
   readonly #queued = new Map<string, KeyRead>();
   readonly #inFlight = new Map<string, KeyRead>();

@@ -94,6 +94,18 @@ export async function findSessionByHash(
   };
 }
 
+/** With the rights of its person. Until the end of the transaction, who ends it waits. Undefined: it has ended. */
+export async function lockSession(tx: Transaction, id: bigint): Promise<Pick<Person, 'role' | 'shelterId'> | undefined> {
+  const { rows } = await tx.query<Pick<Person, 'role' | 'shelterId'>>({
+    name: 'lock-session',
+    // A page that notes that the session is in use does not wait for this lock.
+    text: `select role, shelter_id as "shelterId" from sessions join people on people.id = person_id
+      where sessions.id = $1 and ${isOpen} and removed_at is null for key share of sessions`,
+    values: [id],
+  });
+  return rows[0];
+}
+
 /** At most once a minute, however many processes and pages there are. */
 export async function touchSession(db: Writer, id: bigint): Promise<void> {
   await db.write({

@@ -9,6 +9,7 @@ import {
   findSessionByHash,
   freshMinutes,
   insertSession,
+  lockSession,
   type Session,
   type SignInMethod,
   type StaffClient,
@@ -61,6 +62,15 @@ export async function findSession(db: Db & Writer, token: string): Promise<Signe
   const { isSeenLongAgo, ...signedIn } = found;
   if (isSeenLongAgo) await touchSession(db, signedIn.session.id);
   return signedIn;
+}
+
+/**
+ * Whether who was signed in when a request began still is, with the same rights: its body may have taken its time, and what was decided
+ * meanwhile counts. The session does not end before the transaction does.
+ */
+export async function isStillSignedIn(tx: Transaction, { session, person }: Pick<SignedIn, 'session' | 'person'>): Promise<boolean> {
+  const now = await lockSession(tx, session.id);
+  return now?.role === person.role && now.shelterId === person.shelterId;
 }
 
 /** Signed in within the last ten minutes, as acts on people and erasures need it. */

@@ -10,14 +10,25 @@ import { newRequestId } from './request-id.ts';
 import { isLiftedTimeout } from './request-timeout.ts';
 import { securityHeaders } from './security-headers.ts';
 
-type CountAddress = (address: string) => Promise<Record<string, string>>;
+type CountAddress = (address: string, code: ErrorCode) => Promise<Record<string, string>>;
 type SendError = (socket: Duplex, rejection: AppError, reason: string) => void;
 
+/** What is said of an error, with the headers that it is read by. */
+export interface BareResponse {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
- * Sends an error on the bare connection, for requests that Node's parser rejects: the same Error body and headers as
- * everywhere. Counted against the address, like every request without a valid key.
+ * Sends an error on the bare connection, for requests that Node's parser rejects: unless given otherwise, the same Error body and
+ * headers as everywhere. Counted against the address, like every request without a valid key.
  */
-export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLogger, observe?: (code: ErrorCode) => void): SendError {
+export function createSocketErrorSender(
+  count: CountAddress,
+  log: FastifyBaseLogger,
+  observe: ((code: ErrorCode) => void) | undefined,
+  describe: (error: AppError) => BareResponse = asJson,
+): SendError {
   // The parser may report the same malformed request several times.
   const rejected = new WeakSet<Duplex>();
   return (socket, rejection, reason) => {
@@ -31,8 +42,8 @@ export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLog
     log.info({ reqId: id, status: rejection.status, reason }, 'unreadable request');
     observe?.(rejection.code);
     const { remoteAddress } = socket as { remoteAddress?: string };
-    Promise.all([count(addressSubject(remoteAddress)), earlierResponses(socket)])
-      .then(([headers]) => socket.end(writeResponse(rejection, { ...headers, 'x-request-id': id })))
+    Promise.all([count(addressSubject(remoteAddress), rejection.code), earlierResponses(socket)])
+      .then(([headers]) => socket.end(writeResponse(rejection, describe(rejection), { ...headers, 'x-request-id': id })))
       .catch(() => socket.destroy())
       .finally(() => setTimeout(() => socket.destroy(), lingerMs).unref());
   };
@@ -73,17 +84,23 @@ function asAppError({ code }: NodeJS.ErrnoException): AppError {
   return new AppError('malformed_request', `This is not a valid HTTP/1.1 request (${code ?? 'unknown'}).`);
 }
 
-function writeResponse(error: AppError, headers: Record<string, string>): string {
-  const body = JSON.stringify({ code: error.code, message: error.message, status: error.status });
+const asJson = ({ code, message, status }: AppError): BareResponse => ({
+  body: JSON.stringify({ code, message, status }),
+  headers: {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+    link: helpLink(code),
+  },
+});
+
+function writeResponse(error: AppError, { body, headers: ofBody }: BareResponse, headers: Record<string, string>): string {
   const fields = {
     ...headers,
     ...error.headers,
     ...securityHeaders,
-    'content-type': 'application/json; charset=utf-8',
+    ...ofBody,
     'content-length': String(Buffer.byteLength(body)),
-    'cache-control': 'no-store',
-    'access-control-allow-origin': '*',
-    link: helpLink(error.code),
     date: new Date().toUTCString(),
     connection: 'close',
   };

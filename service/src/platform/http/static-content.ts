@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Coding, codingFor, compress } from './content-coding.ts';
 import { codedEtag, etagOf, isUnmodified } from './etags.ts';
 
-/** Content that doesn't change while the process runs. It is hashed once, and compressed at the first request for a coding. */
+/** Content that doesn't change while the process runs. It is hashed when its ETag is first needed, and compressed at the first request for a coding. */
 export interface StaticContent {
   readonly type: string;
   readonly bytes: Buffer;
@@ -17,7 +17,16 @@ export const staticHeaders = {
 
 export function makeStatic(type: string, content: string | Buffer): StaticContent {
   const bytes = Buffer.from(content);
-  return { type, bytes, etag: etagOf(bytes.toString('base64')), compressed: new Map() };
+  let etag: string | undefined;
+  return {
+    type,
+    bytes,
+    get etag() {
+      etag ??= etagOf(bytes.toString('base64'));
+      return etag;
+    },
+    compressed: new Map(),
+  };
 }
 
 /** For content whose name has its hash. */

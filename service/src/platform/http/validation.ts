@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
+import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import { int64Max, int64Min, parseInt64 } from '../db/int64.ts';
 import { AppError } from '../errors.ts';
 import { findInvalidFields } from './invalid-fields.ts';
@@ -9,17 +10,23 @@ type Json = Record<string, unknown>;
 
 /**
  * Compiles the schemas of the routes. Query parameters are converted from text to the schema's type. Nothing else is
- * coerced, clamped or dropped.
+ * coerced, clamped or dropped. A route that has been compiled, for another server of this process, is not compiled again.
  */
 export function createValidatorCompiler(shared: readonly object[]): FastifySchemaCompiler<unknown> {
   const ajv = createAjv();
   for (const schema of shared) ajv.addSchema(withInt64Keyword(schema) as Json);
   const guide = new ParameterGuide();
+  const known = new Map<string, FastifyValidationResult>();
   return ({ schema, httpPart, method, url }) => {
     // Routes parse the ids in a path themselves: an invalid id is 404, not 400.
     if (httpPart === 'params') return () => true;
+    const text = JSON.stringify([httpPart, method, url, schema]);
     const compiled = withInt64Keyword(schema) as Json;
-    return httpPart === 'querystring' ? validateQuery(ajv, compiled, guide.of(method, url, compiled)) : validateBody(ajv, compiled);
+    const validate =
+      known.get(text) ??
+      (httpPart === 'querystring' ? validateQuery(ajv, compiled, guide.of(method, url, compiled)) : validateBody(ajv, compiled));
+    known.set(text, validate);
+    return validate;
   };
 }
 

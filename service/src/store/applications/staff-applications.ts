@@ -1,9 +1,8 @@
 import type { ApplicationStatus, ConfirmedStatus } from '../../domain/application-states.ts';
-import { foldedWords } from '../../domain/folded-words.ts';
 import { type ActingKey, requireStaff } from '../../partners/admission/access.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { normalizeEmail } from '../../platform/email-addresses.ts';
-import { namesReadMax } from '../orders/staff-orders.ts';
+import { namesReadMax, wordsOfName } from '../orders/staff-orders.ts';
 import { toldKinds } from './application-mail.ts';
 import {
   type ApplicationMoment,
@@ -31,7 +30,7 @@ export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: nu
 
 /** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
 export const listOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedApplication[]> =>
-  selectApplicationsOfName(db, requireStaff(staff, 'manageOrders'), foldedWords(name), { limit, readMax: namesReadMax });
+  selectApplicationsOfName(db, requireStaff(staff, 'manageOrders'), wordsOfName(name), { limit, readMax: namesReadMax });
 
 /** Of an animal, or of all. At most `max` of each status. */
 export const countForStaff = (

@@ -106,7 +106,7 @@ export function matchesOf(
   if (asksForProfile(search) || !words) return select;
   const nameDocument = `to_tsvector('listings', pets.name)`;
   const named = [
-    `${nameDocument} @@ ${words}`,
+    `${nameDocument} @@ ${wordsOf(search, parameters, 'name')}`,
     ...(before ? [`pets.id < ${before}`] : []),
     petConditions(search, parameters),
     'not exists (select from listings where listings.id = pets.id)',

@@ -82,15 +82,21 @@ export const asksForProfile = (search: ListingSearch): boolean => profileFilters
 /** Only animals with some words can match. */
 export const asksForWords = ({ q, name }: ListingSearch): boolean => q !== undefined || name !== undefined;
 
-/** The words as a query: either of two texts, and the words of the name. Undefined: any. */
-export function wordsOf({ q, otherWords, together = [], name }: ListingSearch, parameters: Parameters): string | undefined {
+/** The words as a query: either of two texts, and the words of the name. Undefined: any. `of`: a document, or a name without weights. */
+export function wordsOf(
+  { q, otherWords, together = [], name }: ListingSearch,
+  parameters: Parameters,
+  of: 'document' | 'name' = 'document',
+): string | undefined {
   const texts = [q, otherWords].filter((text) => text !== undefined);
   const anywhere = texts.map((text) => `plainto_tsquery('listings', ${parameters.add(text)})`).join(' || ');
   // Names have weight A in a document.
   const inName =
     name === undefined
       ? ''
-      : `regexp_replace(plainto_tsquery('listings', ${parameters.add(name)})::text, '''(?= & |$)', ''':A', 'g')::tsquery`;
+      : of === 'name'
+        ? `plainto_tsquery('listings', ${parameters.add(name)})`
+        : `regexp_replace(plainto_tsquery('listings', ${parameters.add(name)})::text, '''(?= & |$)', ''':A', 'g')::tsquery`;
   const phrases = together.map((text) => `phraseto_tsquery('listings', ${parameters.add(text)})`);
   const queries = [anywhere, ...phrases, inName].filter((query) => query !== '').map((query) => `(${query})`);
   return queries.length === 0 ? undefined : `(${queries.join(' && ')})`;

@@ -22,6 +22,10 @@ export type { ListedOrder, OrderMoment };
 
 /** An adopter's name is compared in so many open orders of each status, and open applications, the newest. */
 export const namesReadMax = 1_000;
+/** Each word is compared with each name that is read. */
+const nameWordsMax = 8;
+
+export const wordsOfName = (name: string): string[] => foldedWords(name).slice(0, nameWordsMax);
 
 /** What staff read to decide: those of a shelter see what is its own. */
 export const listForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promise<ListedOrder[]> =>
@@ -32,7 +36,7 @@ export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: nu
 
 /** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
 export const listOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedOrder[]> =>
-  selectOrdersOfName(db, requireStaff(staff, 'manageOrders'), foldedWords(name), { limit, readMax: namesReadMax });
+  selectOrdersOfName(db, requireStaff(staff, 'manageOrders'), wordsOfName(name), { limit, readMax: namesReadMax });
 
 /** At most `max` of each status. */
 export const countForStaff = (

@@ -79,8 +79,9 @@ export async function selectOrdersOfName(
     text: `with open as materialized (
         select found.* from unnest($3::order_status[]) as wanted (status), lateral (select id, adopter_name from orders
           where ${where} (status, id) < (wanted.status, $5) and status >= wanted.status order by ${by} status desc, id desc limit $4) as found),
-      named as materialized (select id from open
-        where (select bool_and(strpos(lower(unaccent(adopter_name)), word) > 0) from unnest($1::text[]) as word) order by id desc limit $2)
+      named as materialized (select id from open cross join lateral (select lower(unaccent(adopter_name)) as folded offset 0) as spelling
+        where cardinality($1::text[]) > 0 and not exists (select from unnest($1::text[]) as word where strpos(folded, word) = 0)
+        order by id desc limit $2)
       select ${named('select id from named')} order by listed.id desc`,
     values,
   });

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../../platform/bounded/growing-to.ts';
 
 /** Who has asked for how much lately. */
 interface Bucket {
@@ -16,7 +17,7 @@ const addressesMax = 10_000;
  * bounded: then they start again with a full bucket.
  */
 export class AddressBudget {
-  readonly #buckets = new LRUCache<string, Bucket>({ max: addressesMax });
+  readonly #buckets = new LRUCache<string, Bucket>(growingTo(addressesMax));
 
   /** Returns the seconds to wait; 0: the request is admitted. */
   take(address: string, nowMs: number): number {

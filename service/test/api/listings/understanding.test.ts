@@ -1,6 +1,6 @@
 // What people type into one field: phrases become filters, and the response says which.
 import { describe, expect, test } from 'vitest';
-import { createManager } from '../../adoption-steps.ts';
+import { addPet, createManager } from '../../adoption-steps.ts';
 import { addDescribed, addShelter, countAllWords, idsOf, type ListingBody, searchListings } from '../../listing-steps.ts';
 import { nextPage, walk } from '../../page-walk.ts';
 import { openTestStore } from '../../test-store.ts';
@@ -128,6 +128,12 @@ describe('GET /v1/listings with words', () => {
     const cursor = new URL(link, store.url).searchParams.get('cursor');
     expect(idsOf(await ask('labrodor', `&limit=1&cursor=${cursor}`))).toEqual(idsOf(second));
     expect(idsOf(second)).toEqual([puppy]);
+  });
+
+  test('finds the name of an animal that nobody has described', async () => {
+    const { id } = await addPet(store, key, { name: 'Undescribed Ulla', categoryId: dogs });
+    expect(idsOf(await searchListings(store, key, '?name=ulla'))).toEqual([id]);
+    expect(idsOf(await searchListings(store, key, '?name=ulla&sort=newest'))).toEqual([id]);
   });
 
   test('follows the filters of the request', async () => {
