@@ -8,6 +8,8 @@ const addForm = 'form[action="/animals/add"]';
 const wrong = '[data-sent] .wrong';
 const bytesMax = 20_000_000;
 const pressableSecondsMax = 12;
+/** As the script has it. */
+const stalledMs = 60_000;
 
 const jpegOf = (name: string, bytes: number): ChosenFile => ({ name, mimeType: 'image/jpeg', buffer: Buffer.alloc(bytes, 'x') });
 
@@ -34,11 +36,21 @@ export async function rejectedPhotosClaim(page: Page, cast: ConsoleCast): Promis
     times: 1,
   });
   await send(jpegOf('proxy.jpg', 1_000), 'It has more than 20 MB.');
+  // It leads nowhere: the script gives up after a minute.
+  await page.clock.install();
+  await page.route('**/photos/file', () => {}, { times: 1 });
+  await page.locator('#photo').setInputFiles(jpegOf('dead.jpg', 1_000));
+  await page.locator('[data-sent] progress:not([hidden])').waitFor();
+  await page.clock.fastForward(stalledMs + 1_000);
+  await send(jpegOf('after.jpg', 1_000), 'The connection was lost.');
+  count += 1;
+  const mayTry = await page.locator('[data-sent] li', { hasText: 'dead.jpg' }).getByRole('button', { name: 'Try again' }).isVisible();
+  if (!mayTry) faults.push('dead.jpg: it can not be tried again');
   await page.context().clearCookies();
   await send(jpegOf('late.jpg', 1_000), 'You are signed out.');
   return {
     claim:
-      'Files that are no photo, too large, damaged, too large for a proxy, or sent after signing out, without the reason in words',
+      'Files that are no photo, too large, damaged, too large for a proxy, sent on a dead line, or after signing out, without the reason in words',
     bar: '0',
     figure: faults.length === 0 ? '0' : faults.join('; '),
     holds: faults.length === 0,

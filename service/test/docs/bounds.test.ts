@@ -25,8 +25,8 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'console/forms/multipart.ts',
   ],
   [
-    "What the script of the page of an animal's photos tries while all uploads are taken; its looks at photos that are processed",
-    '{triesMax} times; {looksMax}',
+    "What the script of the page of an animal's photos tries while all uploads are taken; its looks at photos that are processed; an upload without progress",
+    '{triesMax} times; {looksMax}; {stalledMs s}, then it can be tried again',
     'console/frame/photos.js',
   ],
   ['Results of the forms of a person, for a repeat of one', '{perPersonMax}', 'console/forms/form-result-queries.ts'],
