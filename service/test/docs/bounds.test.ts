@@ -497,8 +497,8 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Connections for transactions that a client has at once', 'all but one', 'platform/db/pool.ts', 'platform/bounded/fair-turns.ts'],
   ['Searches of a client that run at once, in a process', '{searchesOfClientMax}', 'platform/db/pool.ts', 'platform/bounded/fair-turns.ts'],
   [
-    'Wait of a search for others of its client; for those of other clients',
-    '{searchTurnTimeoutMs ms}, then 409; {searchWaitMsMax s}, then 503',
+    'Wait of a search for others of its client; for those of other clients; of a person in the console, who has a line of their own, for both',
+    '{searchTurnTimeoutMs ms}, then 409; {searchWaitMsMax s}, then 503; {searchOfPersonWaitMsMax s}, then the page says so',
     'platform/db/pool.ts',
   ],
   ['A statement of a search; a search that takes longer sends no other', '{searchTimeoutMs s}', 'platform/db/pool.ts'],
