@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import type { Claim } from '../proof.ts';
 import type { ConsoleCast } from './console-cast.ts';
 import { addAuthenticator, type ChosenFile, finger, type Hands, isFocused, keyboard, openPhone } from './console-hands.ts';
-import { rejectedPhotosClaim } from './console-photos.ts';
+import { rejectedPhotosClaim, stoppedFormClaim } from './console-photos.ts';
 
 /** With a passkey, from the page that asks for it. */
 const phoneSecondsMax = 30;
@@ -35,7 +35,8 @@ export async function dayOnPhone(browser: Browser, cast: ConsoleCast): Promise<C
     first: '[data-passkey=get] button',
     secondsMax: phoneSecondsMax,
   });
-  return [...day, await rejectedPhotosClaim(page, cast), await firstScreenClaim(page, cast)];
+  // The last one ends with somebody who is signed out.
+  return [...day, await firstScreenClaim(page, cast), await stoppedFormClaim(page, cast), await rejectedPhotosClaim(page, cast)];
 }
 
 /** Above the navigation, which is at the bottom of the screen. */

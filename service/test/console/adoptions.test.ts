@@ -196,6 +196,35 @@ test('what was done in another shelter is told without naming the people there',
   expect(wordsOf((await manager.get(`/applications/${id}`)).text)).toContain('Bert has accepted it');
 });
 
+test('an application that has ended stays when its animal moves, and no page links what its reader can not open', async () => {
+  const { browser: bert, staff: there } = await arrive('Bert', otherId);
+  const { browser: carl } = await arrive();
+  const pet = await there.addPet();
+  const { id } = await there.apply(pet.id);
+  const { orderId } = await there.decide(id, 'accept');
+  await there.cancel(orderId ?? 0n);
+  const [ended, order] = [`/applications/${id}`, `/orders/${orderId}`];
+  const linksOf = async (browser: TestBrowser, path: string) =>
+    [...(await browser.get(path)).text.matchAll(/href="(\/(?:animals|applications|orders)\/\d[^"]*)"/g)].map(([, link = '']) => link);
+  expect(await linksOf(bert, ended)).toEqual(expect.arrayContaining([order, `/animals/${pet.id}`]));
+  expect(await linksOf(bert, order)).toContain(ended);
+  const manager = await site.arrive({ role: 'staff' });
+  const leaving = `/animals/${pet.id}/leaving`;
+  expect(wordsOf((await manager.get(leaving)).text)).toContain('Its profile, its orders and its open applications go with it');
+  await manager.submit(leaving, `${leaving}/move`, { shelterId: String(shelterId) });
+  expect(wordsOf((await bert.get(ended)).text)).toContain(`Order ${orderId}, in another shelter`);
+  expect(wordsOf((await carl.get(order)).text)).toContain(`Application ${id}, in another shelter`);
+  for (const [browser, path] of [
+    [bert, ended],
+    [carl, order],
+    [manager, ended],
+    [manager, order],
+  ] as const)
+    for (const link of await linksOf(browser, path))
+      expect({ link, status: (await browser.get(link)).status }).toEqual({ link, status: 200 });
+  expect(await linksOf(manager, ended)).toEqual(expect.arrayContaining([order, `/animals/${pet.id}`]));
+});
+
 test('the address of an adopter opens a mail to nobody else', async () => {
   const { browser, staff } = await arrive();
   const { id } = await staff.apply((await staff.addPet()).id);

@@ -69,6 +69,27 @@ describe('the list', () => {
     expect(await wordsAt(newcomer, '/animals')).toContain('No animals yet');
   });
 
+  test('a search waits for those of colleagues, and says in words that its turn has not come', async () => {
+    const place = await addShelter(site, 'Busy', 'UTC');
+    await addAnimal(site, { shelterId: place, name: 'Found' });
+    const ada = await site.arrive({ shelterId: place });
+    const [client] = await site.store.read<{ id: bigint }>('select client_id as id from staff_clients where shelter_id = $1', place);
+    const owner = { clientId: client?.id ?? 0n, personId: 0n };
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const running = [1, 2].map(() => db.search(() => released, owner, { idle_in_transaction_session_timeout: 0 }));
+    const [busy, atDesk] = await Promise.all(['/animals?q=found', '/applications/new?pet=found'].map((path) => ada.get(path)));
+    expect([busy?.status, atDesk?.status]).toEqual([200, 200]);
+    for (const page of [busy, atDesk]) {
+      expect(wordsOf(page?.text ?? '')).toContain('So many of your colleagues are searching');
+      expect(page?.text).toContain('value="found"');
+    }
+    const late = Array.from({ length: 8 }, () => ada.get('/animals?q=found'));
+    await expect.poll(() => db.state.waiting.searches).toBe(8);
+    release();
+    for (const page of await Promise.all([...late])) expect(namesIn(page.text)).toEqual(['Found']);
+    await Promise.all(running);
+  }, 20_000);
+
   test('is read in pages, each animal once, also with words and beyond what is looked through', async () => {
     const place = await addShelter(site, 'Pages', 'UTC');
     const ada = await site.arrive({ shelterId: place });

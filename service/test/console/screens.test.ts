@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
 import { mayUse } from '../../src/console/screens/access.ts';
 import { notAllowed } from '../../src/console/screens/page-error.ts';
@@ -74,9 +77,19 @@ test('the files of a page are small, and are stored by browsers for good', async
     const file = await site.browser().get(path);
     expect(file.headers.get('cache-control')).toContain('immutable');
     sizes.set(path.split('.').at(-1) ?? '', Buffer.byteLength(file.text));
+    expect(path.endsWith('.woff2') || path.includes(hash('sha256', file.text, 'hex').slice(0, 12))).toBe(true);
   }
   expect([...sizes.keys()].sort()).toEqual(['css', 'js', 'svg', 'woff2']);
   expect(sizes.get('js')).toBeLessThan(15_000);
+});
+
+test('the script of a page is sent without the lines that are only comments, and can be read', async () => {
+  const [, path = ''] = /src="(\/assets\/[^"]+\.js)"/.exec((await site.browser().get('/sign-in')).text) ?? [];
+  const { text } = await site.browser().get(path);
+  const source = ['console', 'keys', 'photos'].map((name) => readSource(`../../src/console/frame/${name}.js`)).join('');
+  const isComment = (line: string) => /^\s*(\/\/|\/\*)/.test(line);
+  expect(text.split('\n')).toEqual(source.split('\n').filter((line) => !isComment(line)));
+  expect(() => new Script(text)).not.toThrow();
 });
 
 const int64Ends = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 63n];
@@ -113,3 +126,5 @@ test('a page that is not there, and an error, are said in words', async () => {
   expect(wordsOf(page.text)).toContain('There is nothing here');
   expect(page.text).toContain('aria-label="Places"');
 });
+
+const readSource = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');

@@ -25,8 +25,8 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'console/forms/multipart.ts',
   ],
   [
-    "What the script of the page of an animal's photos tries while all uploads are taken; its looks at photos that are processed",
-    '{triesMax} times; {looksMax}',
+    "What the script of the page of an animal's photos tries while all uploads are taken; its looks at photos that are processed; an upload without progress",
+    '{triesMax} times; {looksMax}; {stalledMs s}, then it can be tried again',
     'console/frame/photos.js',
   ],
   ['Results of the forms of a person, for a repeat of one', '{perPersonMax}', 'console/forms/form-result-queries.ts'],
@@ -497,8 +497,8 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Connections for transactions that a client has at once', 'all but one', 'platform/db/pool.ts', 'platform/bounded/fair-turns.ts'],
   ['Searches of a client that run at once, in a process', '{searchesOfClientMax}', 'platform/db/pool.ts', 'platform/bounded/fair-turns.ts'],
   [
-    'Wait of a search for others of its client; for those of other clients',
-    '{searchTurnTimeoutMs ms}, then 409; {searchWaitMsMax s}, then 503',
+    'Wait of a search for others of its client; for those of other clients; of a person in the console, who has a line of their own, for both',
+    '{searchTurnTimeoutMs ms}, then 409; {searchWaitMsMax s}, then 503; {searchOfPersonWaitMsMax s}, then the page says so',
     'platform/db/pool.ts',
   ],
   ['A statement of a search; a search that takes longer sends no other', '{searchTimeoutMs s}', 'platform/db/pool.ts'],

@@ -7,7 +7,9 @@ import { findUndelivered } from '../../store/applications/application-mail.ts';
 import { ApplicationNoteSchema } from '../../store/applications/application-schemas.ts';
 import { setNote } from '../../store/applications/applications.ts';
 import { type ListedApplication, listMoments } from '../../store/applications/staff-applications.ts';
+import { findForStaff as findOrder } from '../../store/orders/staff-orders.ts';
 import { lockPetRows } from '../../store/pets/pets.ts';
+import { linkToAnimal } from '../animals/one-animal.ts';
 import { icon } from '../frame/icons.ts';
 import { factList } from '../frame/table.ts';
 import { FormError } from '../screens/page-error.ts';
@@ -36,6 +38,8 @@ export function addApplicationPage(screens: Screens, parts: AdoptionParts): Inli
       const phone = adopter?.phone ?? undefined;
       const failures = await findUndelivered(db, id);
       const moments = await listMoments(db, id, momentsMax);
+      // A closed one stays in its shelter when the animal moves to another, with the order.
+      const order = orderId === null ? undefined : await findOrder(db, visit.caller, orderId);
       const isWaiting = status === 'submitted' || status === 'reviewing';
       return {
         title: `${adopter?.name ?? 'An erased adopter'} for ${pet}`,
@@ -45,12 +49,13 @@ ${failures.length > 0 && undelivered(application, failures)}
 <div class="columns">
 <section class="card"><h2>About</h2>${factList({
           Number: String(id),
-          Animal: html`<a href="/animals/${petId}">${name(pet)}</a>`,
+          Animal: await linkToAnimal(db, visit, { id: petId, name: pet }),
           Shelter: visit.caller.shelterId === null && name(application.shelter),
           'E-mail': adopter !== null && mailLink(adopter.email),
           Telephone: phone !== undefined && html`<a href="tel:${phone.replaceAll(/[^+\d]/g, '')}"><bdi>${phone}</bdi></a>`,
           Sent: html`${visit.times.at(application.createdAt)}, ${visit.times.ago(application.createdAt)}`,
-          Order: orderId !== null && html`<a href="/orders/${orderId}">Order ${orderId}</a>`,
+          Order:
+            orderId !== null && (order ? html`<a href="/orders/${orderId}">Order ${orderId}</a>` : `Order ${orderId}, in another shelter`),
           'Why closed': closedReason !== null && whyClosed[closedReason],
         })}${message !== null && html`<h3>What you wrote to the adopter</h3><p class="story" dir="auto">${message}</p>`}</section>
 <section class="card"><h2>Next</h2>

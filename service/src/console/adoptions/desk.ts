@@ -10,6 +10,7 @@ import { listForStaff } from '../../store/listings/staff-list.ts';
 import type { Question } from '../../store/questions/question-schemas.ts';
 import { getQuestions } from '../../store/questions/questions.ts';
 import { categoryName, stateLabel } from '../animals/animal-words.ts';
+import { busySearch, unlessBusy } from '../animals/busy-search.ts';
 import type { Choice, Fields } from '../forms/fields.ts';
 import { icon } from '../frame/icons.ts';
 import { withQuery } from '../frame/page-links.ts';
@@ -49,17 +50,19 @@ ${petId === undefined ? await choose(visit, asked) : await entry(visit, petId)}`
   /** By its number, or by its name: then those that may be meant are listed. */
   async function choose({ caller }: Visit, asked: string): Promise<Html> {
     const page = { cursor: undefined, limit: shownMax, nowMs: clock.now() };
-    const { animals } = asked === '' ? { animals: [] } : await listForStaff(db, caller, { q: asked }, page);
+    const found = asked === '' ? undefined : await unlessBusy(listForStaff(db, caller, { q: asked }, page));
     return html`<h1>New application</h1>
 <section class="card"><p>Which animal is it for?</p>
 <form action="/applications/new" class="form"><div class="field"><label for="pet">Name or number of the animal</label><input id="pet" name="pet" value="${asked}" maxlength="${nameLengthMax}" autocomplete="off" required></div>
 <div class="acts"><button class="button">Go on</button></div></form>
 ${
   asked !== '' &&
-  (animals.length === 0
-    ? html`<p role="status">No animal here is called “${asked}”. Check how it is written, or <a href="/animals">find it among the animals</a>.</p>`
-    : html`<p role="status">Choose one of these, or <a href="${withQuery('/animals', new URLSearchParams(), { q: asked })}">look among all animals</a>.</p>
-<ul class="lines">${animals.map((animal) => html`<li><a href="/applications/new?pet=${animal.id}">${name(animal.name)}</a> <span class="soft">${categoryName(animal)}, number ${animal.id}</span> ${stateLabel(animal)}</li>`)}</ul>`)
+  (!found
+    ? busySearch
+    : found.animals.length === 0
+      ? html`<p role="status">No animal here is called “${asked}”. Check how it is written, or <a href="/animals">find it among the animals</a>.</p>`
+      : html`<p role="status">Choose one of these, or <a href="${withQuery('/animals', new URLSearchParams(), { q: asked })}">look among all animals</a>.</p>
+<ul class="lines">${found.animals.map((animal) => html`<li><a href="/applications/new?pet=${animal.id}">${name(animal.name)}</a> <span class="soft">${categoryName(animal)}, number ${animal.id}</span> ${stateLabel(animal)}</li>`)}</ul>`)
 }</section>`;
   }
 

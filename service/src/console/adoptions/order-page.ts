@@ -3,8 +3,10 @@ import { actionsFrom, type CallerAction, scopesFor } from '../../domain/order-st
 import { scopesThat } from '../../domain/scopes.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { settleApplications } from '../../store/applications/settling.ts';
+import { findForStaff as findApplication } from '../../store/applications/staff-applications.ts';
 import { actOnOrder } from '../../store/orders/orders.ts';
 import { type ListedOrder, listMoments } from '../../store/orders/staff-orders.ts';
+import { linkToAnimal } from '../animals/one-animal.ts';
 import { icon } from '../frame/icons.ts';
 import { factList } from '../frame/table.ts';
 import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
@@ -38,6 +40,8 @@ export function addOrderPage(screens: Screens, parts: AdoptionParts): void {
       const situation = await readSituation(parts, visit, order.petId);
       const moments = await listMoments(db, order, momentsMax);
       const { id, pet, petId, status, adopter, applicationId } = order;
+      // A closed one has stayed in its shelter when the animal was moved to this one.
+      const application = applicationId === null ? undefined : await findApplication(db, visit.caller, applicationId);
       return {
         title: `Order ${id}: ${pet}`,
         main: html`<a class="crumb" href="/orders">${icon('back')}Orders</a>
@@ -46,10 +50,14 @@ ${situation.order && situation.order.id !== id && html`<p class="banner info">${
 <div class="columns">
 <section class="card"><h2>About</h2>${factList({
           Order: String(id),
-          Animal: html`<a href="/animals/${petId}">${name(pet)}</a>`,
+          Animal: await linkToAnimal(db, visit, { id: petId, name: pet }),
           Adopter: adopterName(order),
           'E-mail': adopter !== null && mailLink(adopter.email),
-          Application: applicationId !== null && html`<a href="/applications/${applicationId}">Application ${applicationId}</a>`,
+          Application:
+            applicationId !== null &&
+            (application
+              ? html`<a href="/applications/${applicationId}">Application ${applicationId}</a>`
+              : `Application ${applicationId}, in another shelter`),
           Shelter: visit.caller.shelterId === null && name(order.shelter),
           Placed: timesAt(parts, order).at(order.createdAt),
           Expires: status === 'placed' && html`${timesAt(parts, order).at(order.expiresAt)}, ${visit.times.ago(order.expiresAt)}`,

@@ -53,7 +53,7 @@ ${visit.form(leave, { submit: 'Note that it has left', version }, (fields) => fi
 ${
   visit.may('store:manage') &&
   html`<section class="card"><h2>Place it in another shelter</h2>
-<p>Its orders, applications and profile go with it: the people there act on them from then on.</p>
+<p>Its profile, its orders and its open applications go with it: the people there act on them from then on. Applications that have ended stay where they are.</p>
 ${visit.form(move, { submit: 'Place it there', tone: 'quiet' }, (fields) => fields.text('shelterId', 'Shelter', { hint: `Its number. Now it is in ${animal.shelter.name}, number ${animal.shelter.id}.` }))}</section>`
 }
 <section class="card"><h2>Remove it</h2>

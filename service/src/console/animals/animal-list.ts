@@ -5,7 +5,14 @@ import type { PersonCaller } from '../../partners/people/caller.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { Registrant } from '../../store/categories/categories.ts';
-import { countForStaff, findForStaff, listForStaff, type StaffAnimal, type StateCounts } from '../../store/listings/staff-list.ts';
+import {
+  countForStaff,
+  findForStaff,
+  listForStaff,
+  type StaffAnimal,
+  type StaffPage,
+  type StateCounts,
+} from '../../store/listings/staff-list.ts';
 import { NewPetSchema } from '../../store/pets/pet-schemas.ts';
 import { createPet } from '../../store/pets/pets.ts';
 import type { Choice } from '../forms/fields.ts';
@@ -17,6 +24,7 @@ import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { categoryName, stateLabel, statusWords } from './animal-words.ts';
+import { busySearch, unlessBusy } from './busy-search.ts';
 import { categoryChoices } from './categories.ts';
 import { dayText } from './days.ts';
 import { leftPath } from './left-list.ts';
@@ -42,8 +50,8 @@ export function addAnimalList(screens: Screens, { db, clock, config }: AnimalPar
       const { caller, query } = visit;
       const asked = readQuery(query);
       const page = { cursor: query.get('cursor') ?? undefined, limit: pageSize, nowMs: clock.now() };
-      const [{ animals, next }, counts, categories, added] = await Promise.all([
-        listForStaff(db, caller, asked, page),
+      const [found, counts, categories, added] = await Promise.all([
+        unlessBusy(listForStaff(db, caller, asked, page)),
         countForStaff(db, caller, countedMax + 1),
         categoryChoices(db),
         findAdded(visit),
@@ -54,8 +62,7 @@ export function addAnimalList(screens: Screens, { db, clock, config }: AnimalPar
 ${visit.may('pets:write') && quickAdd(visit, categories, { added, isEmpty: sum(counts) === 0 })}
 ${stateTabs(visit, counts)}
 ${filterForm(query, categories)}
-${animals.length > 0 ? rowsOf(visit, animals) : whyEmpty(query, { isEmpty: sum(counts) === 0, isLast: next === undefined })}
-${pageLinks(path, withoutAdded(query), next)}`,
+${found ? pageOf(visit, found, sum(counts) === 0) : busySearch}`,
       };
     },
   });
@@ -99,6 +106,10 @@ ${added && html`<p><a href="${path}/${added.id}">Describe <bdi>${added.name}</bd
     const id = parseInt64(query.get('added') ?? '');
     return id === undefined ? undefined : findForStaff(db, caller, id);
   }
+
+  const pageOf = (visit: Visit, { animals, next }: StaffPage, isEmpty: boolean): Html =>
+    html`${animals.length > 0 ? rowsOf(visit, animals) : whyEmpty(visit.query, { isEmpty, isLast: next === undefined })}
+${pageLinks(path, withoutAdded(visit.query), next)}`;
 
   function rowsOf({ caller, workplace }: Visit, animals: readonly StaffAnimal[]): Html {
     const columns: [Column<StaffAnimal>, ...Column<StaffAnimal>[]] = [

@@ -172,7 +172,7 @@ ${visit.form(undo, { submit: html`Bring ${name} back` })}`
     fields: nothing,
     act: async ({ visit, tx }) => {
       const id = visit.id('petId');
-      const { pet } = await findDeparture(db, visit);
+      const { pet } = await findDeparture(tx, visit);
       const bringBack = () => inWordsOf(pet.name, () => undoOutcomeWithin(tx, id, visit.caller));
       await bringBack().catch((error: unknown) => {
         if (!isExternalIdTaken(error)) throw error;

@@ -6,7 +6,7 @@ import { listActsOfPet } from '../../store/history/history-list.ts';
 import { findForStaff, type StaffAnimal } from '../../store/listings/staff-list.ts';
 import { getDeparture } from '../../store/outcomes/outcomes.ts';
 import { icon } from '../frame/icons.ts';
-import { notFound } from '../screens/page-error.ts';
+import { notFound, PageError } from '../screens/page-error.ts';
 import type { Visit } from '../screens/visit.ts';
 import { actText } from './act-words.ts';
 
@@ -23,13 +23,24 @@ export async function getAnimal(db: Db, visit: Visit): Promise<StaffAnimal> {
 }
 
 /** An animal that has left. Who may not know of it finds nothing, as if it had never been there. */
-export async function findDeparture(db: Db, visit: Visit): ReturnType<typeof getDeparture> {
+export async function findDeparture(db: Db, visit: Visit, petId = visit.id('petId')): ReturnType<typeof getDeparture> {
   try {
-    return await getDeparture(db, visit.id('petId'), visit.caller);
+    return await getDeparture(db, petId, visit.caller);
   } catch (error) {
     if (error instanceof AppError && error.status < 500) throw noAnimal();
     throw error;
   }
+}
+
+/** The name of an animal, as a link for who can open its page: it may be in another shelter by now, or removed. */
+export async function linkToAnimal(db: Db, visit: Visit, { id, name }: Pick<StaffAnimal, 'id' | 'name'>): Promise<Html> {
+  const isShown =
+    (await findForStaff(db, visit.caller, id)) ??
+    (await findDeparture(db, visit, id).catch((error: unknown) => {
+      if (error instanceof PageError) return undefined;
+      throw error;
+    }));
+  return isShown ? html`<a href="${pathOf({ id })}"><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`;
 }
 
 const noAnimal = () => notFound('There is no such animal here. It may have left, or be in another shelter.');

@@ -15,6 +15,9 @@ export interface Assets {
 
 const read = (name: string): Buffer => readFileSync(new URL(name, import.meta.url));
 
+/** A line that is only a comment is for who reads the source. */
+const withoutComments = (script: string): string => script.replaceAll(/^ *(?:\/\/.*|\/\*\*.*\*\/)\n/gm, '');
+
 export function readAssets(): Assets {
   const files = new Map<string, StaticContent>();
   const add = (name: string, type: string, bytes: Buffer | string): string => {
@@ -27,7 +30,7 @@ export function readAssets(): Assets {
   const font = add('figtree.woff2', 'font/woff2', read(`${documentation}/fonts/figtree.woff2`));
   const style = `${read('../../platform/design-tokens.css')}${read('console.css')}`.replace('url("figtree.woff2")', `url("${font}")`);
   // One file: a page asks for it once, and the parts for some pages are small.
-  const script = ['console.js', 'keys.js', 'photos.js'].map((name) => read(name).toString()).join('');
+  const script = ['console.js', 'keys.js', 'photos.js'].map((name) => withoutComments(read(name).toString())).join('');
   return {
     style: add('console.css', 'text/css; charset=utf-8', style),
     script: add('console.js', 'text/javascript; charset=utf-8', script),

@@ -53,11 +53,17 @@ for (const part of document.querySelectorAll('[data-passkey]')) {
   button.addEventListener('click', () => void sign());
 }
 
+const lockMs = 10_000;
+
 /** A second press of a button sends nothing: the first is on its way. The store would show the first result anyway. */
 document.addEventListener('submit', ({ target }) => {
-  setTimeout(() => {
-    for (const button of target.querySelectorAll('button')) button.disabled = true;
-  });
+  const buttons = [...target.querySelectorAll('button:enabled')];
+  const lock = (isLocked) => {
+    for (const button of buttons) button.disabled = isLocked;
+  };
+  setTimeout(lock, 0, true);
+  // On a slow line somebody may stop the browser, which tells nobody, and send the form again.
+  setTimeout(lock, lockMs, false);
 });
 // A page that comes back from the cache of the browser can be sent again.
 addEventListener('pageshow', ({ persisted }) => {

@@ -2,6 +2,8 @@
 const photoBytesMax = 20_000_000;
 const triesMax = 5;
 const looksMax = 40;
+// A dead line says nothing, and what waits would wait until the system gives up.
+const stalledMs = 60_000;
 const tooLarge = 'It has more than 20 MB. Save it with fewer pixels, and choose that.';
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -22,13 +24,23 @@ function sendPhoto(url, token, file, onProgress) {
     // Without a known type the bytes say what it is.
     request.setRequestHeader('content-type', file.type || 'image/jpeg');
     request.responseType = 'json';
-    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / total));
+    let stalled;
+    const wait = () => {
+      clearTimeout(stalled);
+      stalled = setTimeout(() => request.abort(), stalledMs);
+    };
+    request.upload.addEventListener('progress', ({ loaded, total }) => {
+      onProgress(loaded / total);
+      wait();
+    });
     request.addEventListener('loadend', () => {
+      clearTimeout(stalled);
       const isSent = request.status === 200;
       const isBusy = request.getResponseHeader('retry-after') !== null;
       resolve({ isSent, words: wordsFor(request), isBusy, mayTry: isBusy || [0, 408].includes(request.status) || request.status >= 500 });
     });
     request.send(file);
+    wait();
   });
 }
 

@@ -15,10 +15,14 @@ export interface TurnBounds {
 
 type Owner = bigint | undefined;
 
-interface TurnOptions {
+export interface TurnOptions {
   readonly signal?: AbortSignal;
   /** Instead of `turnsOfOwnerMax`. */
   readonly ofOwnerMax?: number;
+  /** Of the several that wait for the turns of an owner: each has a queue of its own. */
+  readonly line?: string;
+  /** Instead of that of the bounds, also if it is longer than `waitMsMax`. */
+  readonly waitForOwnMsMax?: number;
 }
 
 /** `owner`: the owner had all its turns, or its queue was full. `others`: all turns were taken, also by others. */
@@ -44,7 +48,7 @@ interface Waiter {
  * A semaphore with a fair queue. At most `turnsMax` turns are taken at once, and at most `turnsOfOwnerMax` by one owner. Others wait in a
  * queue per owner: owners are served round robin, and each queue is first in, first out. However many an owner has waiting, the next
  * of another owner waits for at most one of them; and however long an owner's work takes, it never has all turns. A turn ends when it is
- * disposed of.
+ * disposed of. An owner may have several lines, each with a queue of its own: they share its turns, and are served round robin too.
  *
  * If a turn rests, it is free for others at once when it ends, but counts for its owner until it has rested. So an owner with much
  * waiting does not use all the time of its turns.
@@ -57,7 +61,7 @@ interface Waiter {
  */
 export class FairTurns {
   readonly #bounds: TurnBounds;
-  readonly #queue = new FairQueue<Owner, Waiter>();
+  readonly #queue = new FairQueue<Owner | string, Waiter>();
   readonly #turnsOf = new Map<bigint, number>();
   #running = 0;
 
@@ -70,9 +74,9 @@ export class FairTurns {
   }
 
   /** Runs `work` in a turn. Throws NoTurn if none was free in time, or if too many of the same owner are already waiting. */
-  async run<T>(owner: Owner, work: () => Promise<T>): Promise<T> {
-    const now = this.takeNow(owner);
-    using _turn = typeof now === 'object' ? now : await this.#wait(owner);
+  async run<T>(owner: Owner, work: () => Promise<T>, options: TurnOptions = {}): Promise<T> {
+    const now = this.takeNow(owner, options.ofOwnerMax);
+    using _turn = typeof now === 'object' ? now : await this.#wait(owner, options);
     return await work();
   }
 
@@ -93,9 +97,11 @@ export class FairTurns {
     return owner === undefined || (this.#turnsOf.get(owner) ?? 0) < ofOwnerMax;
   }
 
-  #wait(owner: Owner, { signal, ofOwnerMax = this.#bounds.turnsOfOwnerMax }: TurnOptions = {}): Promise<Disposable | undefined> {
-    const { waitMsMax = Number.POSITIVE_INFINITY, waitForOwnMsMax = waitMsMax, pendingOfOwnerMax } = this.#bounds;
-    const waiting = this.#queue.sizeOf(owner);
+  #wait(owner: Owner, options: TurnOptions = {}): Promise<Disposable | undefined> {
+    const { waitMsMax = Number.POSITIVE_INFINITY, pendingOfOwnerMax, turnsOfOwnerMax } = this.#bounds;
+    const { signal, ofOwnerMax = turnsOfOwnerMax, line = owner } = options;
+    const waitForOwnMsMax = options.waitForOwnMsMax ?? this.#bounds.waitForOwnMsMax ?? waitMsMax;
+    const waiting = this.#queue.sizeOf(line);
     if (waiting >= pendingOfOwnerMax) throw new NoTurn('owner', `${waiting} of the same owner are already waiting`);
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -116,7 +122,7 @@ export class FairTurns {
         if (waitForOwnMsMax < waitMsMax && this.#mayHaveTurn(owner, ofOwnerMax)) timer = setTimeout(giveUp, waitMsMax - waitForOwnMsMax);
         else giveUp();
       };
-      const place = this.#queue.push(owner, { owner, ofOwnerMax, start: settle });
+      const place = this.#queue.push(line, { owner, ofOwnerMax, start: settle });
       if (Number.isFinite(waitForOwnMsMax)) timer = setTimeout(onTime, waitForOwnMsMax);
       signal?.addEventListener('abort', cancel, { once: true });
     });
@@ -150,7 +156,7 @@ export class FairTurns {
 
   /** Gives the free turn to the first waiter of the next owner that may have it. */
   #startNext(): void {
-    const waiter = this.#queue.shift((owner, { ofOwnerMax }) => this.#mayHaveTurn(owner, ofOwnerMax));
+    const waiter = this.#queue.shift((_, { owner, ofOwnerMax }) => this.#mayHaveTurn(owner, ofOwnerMax));
     // The turn begins here and not when its work runs, which is later: nobody else may take it in between.
     waiter?.start(this.#begin(waiter.owner));
   }

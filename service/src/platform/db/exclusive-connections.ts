@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { FairTurns, type TurnBounds } from '../bounded/fair-turns.ts';
+import { FairTurns, type TurnBounds, type TurnOptions } from '../bounded/fair-turns.ts';
 import { unavailable } from '../errors.ts';
 import { isConnectionFault, isStandbyAway, openPatiently, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { type ConnectionCounts, type ConnectionOptions, isUnconfirmedCommit, streamOf } from './pipelined-connections.ts';
@@ -64,16 +64,17 @@ export class ExclusiveConnections {
    * Runs `work` in a turn of the client; without one, it is the store's own. Throws NoTurn if there was none. A turn whose commit got no
    * reply ends when commits are confirmed again: its connection may still wait at the server, and another would be one too many.
    */
-  async run<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async run<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>, options?: TurnOptions): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const turn = this.#turns.run(clientId, async () => {
+    const inTurn = async () => {
       try {
         resolve(await this.#withConnection(work));
       } catch (error) {
         reject(reportedAs(error));
         if (isStandbyAway(error)) await this.#untilConfirmed();
       }
-    });
+    };
+    const turn = this.#turns.run(clientId, inTurn, options);
     turn.catch(reject);
     return promise;
   }

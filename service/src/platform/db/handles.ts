@@ -48,10 +48,13 @@ export interface Snapshotter {
   snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T>;
 }
 
+/** Who searches: a client with a key, or one of its people. Each person waits in a line of their own, and longer than a program. */
+export type SearchOwner = bigint | { readonly clientId: bigint; readonly personId: bigint };
+
 /** For searches, whose statements must all read the same snapshot. */
 export interface Searcher {
   /** The settings of PostgreSQL hold for this search alone. Rejects with `too_many_searches` if the client runs too many at once. */
-  search<T>(work: (tx: Db) => Promise<T>, clientId: bigint, settings?: Settings): Promise<T>;
+  search<T>(work: (tx: Db) => Promise<T>, owner: SearchOwner, settings?: Settings): Promise<T>;
 }
 
 /** A named advisory lock, released when the transaction ends. */

@@ -1,10 +1,10 @@
 import pg from 'pg';
-import { NoTurn } from '../bounded/fair-turns.ts';
+import { NoTurn, type TurnOptions } from '../bounded/fair-turns.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, retryLater, unavailable } from '../errors.ts';
 import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
-import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
+import { type Db, type Searcher, type SearchOwner, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import { type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
 import { applicationNames, PostgresServers } from './postgres-servers.ts';
 import { PrimaryProbe } from './primary-probe.ts';
@@ -40,6 +40,8 @@ const searchConnections = 4;
 const searchesOfClientMax = 2;
 /** How long a search waits for others of its client, before it is rejected. */
 const searchTurnTimeoutMs = 500;
+/** The same for a search of a person: colleagues share the turns of their client, and somebody looks at the page until it comes. */
+const searchOfPersonWaitMsMax = 5_000;
 /** How long it waits for those of other clients: until each that is running now has ended. */
 const searchWaitMsMax = 2_000;
 /**
@@ -289,12 +291,14 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     return this.#withTransactionConnection(undefined, (client) => this.#within(client, beginRanges, work));
   }
 
-  async search<T>(work: (tx: Db) => Promise<T>, clientId: bigint, settings: Settings = {}): Promise<T> {
+  async search<T>(work: (tx: Db) => Promise<T>, owner: SearchOwner, settings: Settings = {}): Promise<T> {
     this.#requireReachable();
     // One text of several statements is one round trip.
     const begin = [beginSnapshot, ...setEach({ ...settings, statement_timeout: searchTimeoutMs }, 'set local')].join('; ');
     try {
-      return await this.#searches.run(clientId, (client) => this.#within(client, begin, (tx) => work(endingAfter(searchTimeoutMs, tx))));
+      const { clientId, ...options } = turnOf(owner);
+      const search = (client: pg.PoolClient) => this.#within(client, begin, (tx) => work(endingAfter(searchTimeoutMs, tx)));
+      return await this.#searches.run(clientId, search, options);
     } catch (error) {
       throw error instanceof NoTurn ? noSearchTurn(error) : error;
     }
@@ -377,6 +381,11 @@ const setEach = (settings: Settings, set: 'set' | 'set local') =>
 const beginSnapshot = 'begin isolation level repeatable read read only';
 /** A range is planned for its limit: without it, the planner would rather sort a large table. */
 const beginRanges = `${beginSnapshot}; set local plan_cache_mode = auto`;
+
+const turnOf = (owner: SearchOwner): TurnOptions & { readonly clientId: bigint } =>
+  typeof owner === 'bigint'
+    ? { clientId: owner }
+    : { clientId: owner.clientId, line: `person ${owner.personId}`, waitForOwnMsMax: searchOfPersonWaitMsMax };
 
 /** Rejects statements after a time. The last one before has a timeout of its own. */
 function endingAfter(ms: number, tx: Db): Db {

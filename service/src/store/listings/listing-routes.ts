@@ -98,13 +98,13 @@ export function listingRoutes(api: Api, { db, pages, clock, config: { photosUrl 
 
 /** Calls `onBegun` when a search has its turn. */
 const watched = (db: Searcher, onBegun: () => void): Searcher => ({
-  search: (work, clientId, settings) =>
+  search: (work, owner, settings) =>
     db.search(
       (tx) => {
         onBegun();
         return work(tx);
       },
-      clientId,
+      owner,
       settings,
     ),
 });

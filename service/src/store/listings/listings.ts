@@ -1,5 +1,5 @@
 import type { StoredProfile } from '../../domain/profile-fields.ts';
-import type { Db, Searcher } from '../../platform/db/handles.ts';
+import type { Db, Searcher, SearchOwner } from '../../platform/db/handles.ts';
 import { emptyProfile } from '../profiles/profile-changes.ts';
 import { countedMax, countFacets, type FacetCount } from './facet-queries.ts';
 import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-queries.ts';
@@ -38,7 +38,7 @@ export async function searchListings(
   db: Searcher,
   search: ListingSearch,
   { sort, limit, resume }: Page,
-  clientId: bigint,
+  owner: SearchOwner,
 ): Promise<Result<Listing[]> & { readonly after: Position | undefined }> {
   const searchWithin = async (tx: Db) => {
     const readings = await understand(tx, search, sort);
@@ -56,7 +56,7 @@ export async function searchListings(
     const { found, ...result } = await searchWithin(tx);
     return { ...result, found: await read(tx, found) };
   };
-  return db.search(readWithin, clientId, byIndexOnly);
+  return db.search(readWithin, owner, byIndexOnly);
 }
 
 /** Counts the animals that a search finds, by value. */

@@ -22,9 +22,9 @@ export interface StaffSearch extends StaffFilter {
 }
 
 /** Who looks. Those of a shelter see the animals of theirs. */
-type Reader = Pick<KeyRights, 'shelterId'> & { readonly clientId: bigint };
+type Reader = Pick<KeyRights, 'shelterId'> & { readonly clientId: bigint; readonly personId: bigint };
 
-interface StaffPage {
+export interface StaffPage {
   readonly animals: readonly StaffAnimal[];
   /** Where the next page begins; undefined: this is the last. A page may have fewer animals than asked for, and not be the last. */
   readonly next: string | undefined;
@@ -79,7 +79,7 @@ async function searchForStaff(db: Db & Searcher, reader: Reader, q: string, filt
       limit: limit + 1,
       resume: after && ((readings) => ({ reading: readings[after.reading] ?? readings[0], after: after.position })),
     },
-    reader.clientId,
+    reader,
   );
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1)?.found : undefined;

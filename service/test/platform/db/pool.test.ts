@@ -166,6 +166,21 @@ describe('Pool', () => {
     await Promise.all(running);
   });
 
+  test('lets people of a client take turns in searching, each in a line of their own, and wait longer than a program', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const [busy, colleague] = [1n, 2n].map((personId) => ({ clientId: 41n, personId }));
+    if (!busy || !colleague) throw new Error('nobody searches');
+    const done: string[] = [];
+    const running = [41n, 41n].map((clientId) => db.search(() => released, clientId));
+    const many = Array.from({ length: 20 }, () => db.search(async () => void done.push('busy'), busy));
+    const one = db.search(async () => void done.push('colleague'), colleague);
+    await expect(db.search(async () => {}, 41n)).rejects.toMatchObject({ code: 'too_many_searches' });
+    expect(done).toEqual([]);
+    release();
+    await Promise.all([...running, ...many, one]);
+    expect(done.indexOf('colleague')).toBeLessThan(4);
+  });
+
   test('lets a search wait for those of other clients until they have ended', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const running = [21n, 21n, 22n, 22n].map((clientId) => db.search(() => released, clientId));
