@@ -527,7 +527,7 @@ describe('the kennel card', () => {
     const saved = await staff.submit(`/animals/${id}/profile`, `/animals/${id}/profile/save`, { bondedWith: String(friend), dogs: 'no' });
     expect(saved.status).toBe(303);
     const words = await wordsAt(volunteer, `/animals/${id}/card`);
-    expect(words).toMatch(/On hold .*, until 3 Dec 2999 Only with Friend Good with Not dogs Breed/i);
+    expect(words).toMatch(/On hold .*, until 3 Dec 2999 Only with Friend Good with Not dogs Category/i);
     expect(words).not.toMatch(/behaviour|Bites/i);
   });
 
