@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { migrate } from '../service/src/platform/db/migrate.ts';
 import { areImagesServed } from '../service/src/store/photos/images-client.ts';
-import { compileCache } from './compile-cache.ts';
+import { compileCacheOf } from './compile-cache.ts';
 import { endProcess } from './running-processes.ts';
 import { accepts, freePort, type PrivateServer, startPostgres, startRedis } from './servers.ts';
 
@@ -63,7 +63,7 @@ export class Store implements AsyncDisposable {
       REDIS_URL: redis.url,
       HOST: '127.0.0.1',
       HOMEWARD_DRAIN_MS: '0',
-      NODE_COMPILE_CACHE: options.root ? path.join(options.root, 'compiled') : compileCache,
+      NODE_COMPILE_CACHE: compileCacheOf(options.root),
       ...options.env,
     };
     this.#clock = options.clockRate && options.clockRate !== 1 ? { rate: options.clockRate, start: Date.now() } : undefined;

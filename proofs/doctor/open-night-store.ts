@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Finding } from '../../service/src/operations/doctor/finding.ts';
-import { compileCache } from '../../testkit/compile-cache.ts';
+import { compileCacheOf } from '../../testkit/compile-cache.ts';
 import { connectTo } from '../../testkit/postgres.ts';
 import { endProcess } from '../../testkit/running-processes.ts';
 import { freePort, startPostgres, startRedis } from '../../testkit/servers.ts';
@@ -44,7 +44,7 @@ export async function openNightStore(root = ownRoot): Promise<OpenNightStore> {
   const urlOf = (user: string) => `postgres://${user}@127.0.0.1:${postgres.port}/${database}`;
   const env: Env = {
     PATH: process.env['PATH'] ?? '',
-    NODE_COMPILE_CACHE: root === ownRoot ? compileCache : path.join(root, 'compiled'),
+    NODE_COMPILE_CACHE: compileCacheOf(root),
     DATABASE_URL: urlOf('homeward_api'),
     REDIS_URL: redisServer.url,
     PORT: String(await freePort()),

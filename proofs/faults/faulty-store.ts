@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { scopes } from '../../service/src/domain/scopes.ts';
-import { compileCache } from '../../testkit/compile-cache.ts';
+import { compileCacheOf } from '../../testkit/compile-cache.ts';
 import { endProcess } from '../../testkit/running-processes.ts';
 import { Staff } from '../../testkit/staff.ts';
 import type { Key } from '../../testkit/store.ts';
@@ -139,7 +139,7 @@ export class FaultyStore implements AsyncDisposable {
       HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
       HOMEWARD_FAILOVER: 'lossless',
       HOMEWARD_JOURNAL: path.join(folder, 'journal.log'),
-      NODE_COMPILE_CACHE: root ? path.join(root, 'compiled') : compileCache,
+      NODE_COMPILE_CACHE: compileCacheOf(root),
       ...env,
     };
   }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Finding } from '../../service/src/operations/doctor/finding.ts';
-import { compileCache } from '../../testkit/compile-cache.ts';
+import { compileCacheOf } from '../../testkit/compile-cache.ts';
 import { endProcess, hasEnded } from '../../testkit/running-processes.ts';
 import { freePort } from '../../testkit/servers.ts';
 import type { Servers } from './environments.ts';
@@ -24,7 +24,7 @@ export async function tryStore({ ownerUrl, env: given }: Servers, folder: string
   const host = given['HOST'] ?? '127.0.0.1';
   const env = {
     PATH: process.env['PATH'] ?? '',
-    NODE_COMPILE_CACHE: root === ownRoot ? compileCache : path.join(root, 'compiled'),
+    NODE_COMPILE_CACHE: compileCacheOf(root),
     HOMEWARD_DRAIN_MS: '0',
     HOMEWARD_JOURNAL: path.join(folder, 'journal.log'),
     PORT: String(port),
