@@ -31,11 +31,18 @@ export async function pgbench(store: Store, { keys, folder }: { keys: readonly B
   };
 }
 
+/** Of the statement's parameters, in their order: the animal, its author, its shelter, and whether its client owns it. */
+const values = [':name', ':category', ':status', ':client', ':key', '1', 'false'];
+
 /** The statement that the service's own function sends; its parameters become variables of pgbench. */
 async function writeScript(keys: readonly BenchKey[]): Promise<string> {
   const text = await statementOfInsert();
-  const parameters = ['', ':name', ':category', ':status', ':client', ':key', '1'];
-  const statement = text.replace(/\$(\d)/g, (_, number: string) => parameters[Number(number)] ?? '');
+  const statement = text.replace(/\$(\d+)/g, (parameter, number: string) => {
+    const value = values[Number(number) - 1];
+    if (value === undefined)
+      throw new Error(`the statement that adds an animal has a parameter ${parameter} that pgbench has no value for`);
+    return value;
+  });
   const [first] = keys;
   if (!first) throw new Error('there are no keys');
   return [
