@@ -8,7 +8,7 @@ const src = '^service/src';
  */
 const wings = {
   cli: [],
-  console: ['today', 'adoptions', 'photos', 'animals', 'people', 'account', 'sign-in', 'screens', 'forms', 'sessions', 'frame'],
+  console: ['today', 'adoptions', 'photos', 'animals', 'shelters', 'people', 'account', 'sign-in', 'screens', 'forms', 'sessions', 'frame'],
   operations: ['doctor', 'recovery', 'telemetry'],
   store: [
     'verify',
@@ -27,7 +27,7 @@ const wings = {
     'history',
   ],
   changes: ['mail', 'delivery', 'webhooks', 'events'],
-  partners: ['usage', 'rehearsal', 'idempotency', 'admission', 'people', 'clients', 'audit', 'rate-limit'],
+  partners: ['usage', 'rehearsal', 'idempotency', 'admission', 'people', 'clients', 'principals', 'audit', 'rate-limit'],
   platform: ['http', 'journal', 'redis', 'db', 'bounded', 'tracing'],
   domain: [],
 };

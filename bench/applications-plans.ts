@@ -7,6 +7,7 @@ import { type ApplicationReader, findApplication, selectApplications } from '../
 import { addToCounts } from '../service/src/store/applications/count-queries.ts';
 import { findShelterTold, selectJustUnanswered } from '../service/src/store/applications/mail-queries.ts';
 import { findPageFacts } from '../service/src/store/applications/page-queries.ts';
+import { findHoldings } from '../service/src/store/applications/place-queries.ts';
 import * as transitions from '../service/src/store/applications/transition-queries.ts';
 import { selectApplicationHistory, selectApplicationStates } from '../service/src/store/verify/verify-application-queries.ts';
 import { connectTo } from '../testkit/postgres.ts';
@@ -101,9 +102,18 @@ async function statementsOf(
     [oldPetId],
   );
   const { ids = [], address = '' } = rows[0] ?? {};
-  const toOthers = { to: 'closed', closedReason: 'adopted', message: null, orderId: undefined } as const;
+  const toOthers = { to: 'closed', closedReason: 'adopted', message: null, orderId: undefined, reopenDays: undefined } as const;
   const adopter = { name: 'Grace', email: 'grace@example.org' };
-  const given = { clientId, petId, status: 'submitted', isMailed: true, adopter, address: adopter.email, answers: '[]' } as const;
+  const given = {
+    clientId,
+    petId,
+    status: 'submitted',
+    isMailed: true,
+    isEntered: false,
+    adopter,
+    address: adopter.email,
+    answers: '[]',
+  } as const;
   const moved = ids.map((one) => ({ id: one, orderId: null, from: 'submitted', to: 'closed', why: 'adopted' }) as const);
   const author = { clientId: null, keyId: null, personId: null };
   const steps: Record<string, Question['ask']> = {
@@ -126,7 +136,7 @@ async function statementsOf(
     'settle: done': (tx) => transitions.deleteUnsettled(tx, petId),
   };
   const manySteps: Record<string, Question['ask']> = {
-    "submit: the animal's": (tx) => transitions.countOfPet(tx, petId),
+    "submit: the animal's": (tx) => findHoldings(tx, petId),
     'settle 500: the check of a trigger': (tx) => tx.query({ text: 'select has_unsettled_applications($1)', values: [petId] }),
     'settle 500: the locks': (tx) => transitions.lockOpenApplications(tx, petId),
     'settle 500: the rows': (tx) => transitions.moveApplications(tx, ids.map(BigInt), toOthers),

@@ -1,8 +1,10 @@
 // Measures what each kind of work costs, one kind after the other, in a store of 100,000 animals.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { recordEvents } from '../service/src/changes/events/events.ts';
+import { theService } from '../service/src/domain/actor.ts';
 import { addUsage } from '../service/src/partners/usage/usage-queries.ts';
 import { castOf, queryStore } from '../testkit/adopters.ts';
 import { ReceiverThread } from '../testkit/arrival-log.ts';
@@ -183,7 +185,10 @@ async function turnsOf(setting: Setting): Promise<Partial<Record<Kind, Turn>>> {
       const [events, before] = [60, receiver.count];
       for (let i = 0; i < events; i += 1) {
         const data = `{"pet":{"id":${wantedPet},"name":"${i}","categoryId":1,"status":"available"}}`;
-        await staff.dependencies.db.transaction((tx) => recordEvents(tx, { type: 'pet.updated', petId: wantedPet, clientId: null, data }));
+        await staff.dependencies.db.transaction(
+          (tx) => recordEvents(tx, { type: 'pet.updated', petId: wantedPet, clientId: null, data }),
+          theService,
+        );
       }
       await until('the deliveries arrive', () => receiver.count >= before + events * endpoints, waiting);
       return events * endpoints;
@@ -216,7 +221,7 @@ async function turnsOf(setting: Setting): Promise<Partial<Record<Kind, Turn>>> {
     usageRow: async (round) => {
       const writer = { processId: randomUUID(), batch: BigInt(round + 1) };
       const rows = keys.map(({ id }) => ({ keyId: BigInt(id), kind: 'request' as const, name: '', count: 1 }));
-      await staff.dependencies.db.transaction((tx) => addUsage(tx, writer, new Date(), rows));
+      await staff.dependencies.db.transaction((tx) => addUsage(tx, writer, new Date(), rows), theService);
       return rows.length;
     },
   };

@@ -88,7 +88,7 @@ const newQuestions: readonly Question[] = [
   { of: 'GET /v1/applications/{applicationId}', ask: call('findApplication', { clientId: 7n, staffOf: null }, 5_000n) },
   { of: "submitting: the client's", ask: call('addToCounts', 7n, 'open', 1_000) },
   { of: "submitting: the adopter's", ask: call('findOpenOfAdopter', { clientId: 7n, address: 'a7@example.org', petId: 50n }) },
-  { of: "submitting: the animal's", ask: call('countOfPet', 50n) },
+  { of: "submitting: the animal's", ask: call('findHoldings', 50n) },
   { of: 'completing an order: the applications for its animal', ask: call('lockOpenApplications', 50n) },
   { of: 'erasing an order', ask: call('lockOfOrders', [50n], ['completed']) },
   { of: 'close-unanswered-applications', ask: call('selectUnanswered', 60, 100) },
@@ -173,7 +173,7 @@ async function fill(): Promise<void> {
 async function queriesOf(root: string): Promise<Queries> {
   const files = ['store/pets/pet', 'store/orders/order', 'store/verify/verify', 'store/listings/listing', 'changes/events/event'];
   // Only of the present release.
-  const parts = ['application', 'transition', 'applicant', 'count'].map((part) => `store/applications/${part}`);
+  const parts = ['application', 'transition', 'applicant', 'count', 'place'].map((part) => `store/applications/${part}`);
   const more = root === ownRoot ? ['changes/events/subscribed', 'store/verify/verify-application', 'store/outcomes/outcome', ...parts] : [];
   const modules = [...files, ...more].map((file) => import(pathToFileURL(path.join(root, 'service/src', `${file}-queries.ts`)).href));
   return Object.assign({}, ...(await Promise.all(modules)));

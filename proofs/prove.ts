@@ -15,8 +15,10 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   // It takes longest: beside others it begins first.
   pages: async () => (await import('./pages/pages.ts')).pages,
   'adopters-page': async () => (await import('./adopters-page/adopters-page.ts')).adoptersPage,
+  authority: async () => (await import('./authority/authority.ts')).authority,
   audit: async () => (await import('./audit/audit.ts')).audit,
   console: async () => (await import('./console/console.ts')).consoleProof,
+  'people-limits': async () => (await import('./people-limits/people-limits.ts')).peopleLimits,
   site: async () => (await import('./site/site.ts')).site,
   limits: async () => (await import('./limits.ts')).limits,
   'limiter-simulation': async () => (await import('./limiter-simulation/limiter-simulation.ts')).limiterSimulation,
@@ -37,6 +39,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   adoption: async () => (await import('./adoption.ts')).adoption,
   applications: async () => (await import('./applications/applications.ts')).applications,
   'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
+  'kept-places': async () => (await import('./wanted-animal/kept-places.ts')).keptPlaces,
   'wanted-application': async () => (await import('./wanted-animal/wanted-application.ts')).wantedApplication,
   holds: async () => (await import('./holds.ts')).holds,
   expiry: async () => (await import('./expiry.ts')).expiry,

@@ -5,8 +5,8 @@ export interface SoftPasskey {
   readonly credentialId: Buffer;
   /** As COSE has it: a key of the curve P-256. */
   readonly publicKey: Buffer;
-  /** The body of the request with the signature. */
-  respond(challenge: string, origin: string): string;
+  /** The body of the request with the signature. `counter`: of its signatures; 0: it counts none. */
+  respond(challenge: string, origin: string, counter?: number): string;
 }
 
 const userWasThereAndVerified = 0x05;
@@ -24,11 +24,12 @@ export function makePasskey(): SoftPasskey {
       Buffer.from('225820', 'hex'),
       Buffer.from(y, 'base64url'),
     ]),
-    respond(challenge, origin) {
+    respond(challenge, origin, counter = 0) {
       const clientData = Buffer.from(JSON.stringify({ type: 'webauthn.get', challenge, origin, crossOrigin: false }));
       const host = createHash('sha256').update(new URL(origin).hostname).digest();
-      // It counts no signatures.
-      const data = Buffer.concat([host, Buffer.of(userWasThereAndVerified), Buffer.alloc(4)]);
+      const count = Buffer.alloc(4);
+      count.writeUInt32BE(counter);
+      const data = Buffer.concat([host, Buffer.of(userWasThereAndVerified), count]);
       const signature = sign('sha256', Buffer.concat([data, createHash('sha256').update(clientData).digest()]), privateKey);
       const [authenticatorData, clientDataJSON, signed] = [data, clientData, signature].map((bytes) => bytes.toString('base64url'));
       const response = { authenticatorData, clientDataJSON, signature: signed };

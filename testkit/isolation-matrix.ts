@@ -71,6 +71,7 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'post /applications': { scope: applicationWriteScopes, body: { petId: 4711, adopter }, allowed: 404 },
   'get /applications/{applicationId}': { scope: 'orders:read', owned: true, allowed: 404 },
   'patch /applications/{applicationId}': { scope: staffScopes, owned: true, body: { note: 'Has a garden.' }, allowed: 404 },
+  'delete /applications/{applicationId}': { scope: applicationWriteScopes, owned: true, allowed: 404 },
   'post /applications/{applicationId}/review': { scope: staffScopes, owned: true, allowed: 404 },
   'post /applications/{applicationId}/accept': { scope: staffScopes, owned: true, allowed: 404 },
   'post /applications/{applicationId}/decline': { scope: staffScopes, owned: true, body: {}, allowed: 404 },

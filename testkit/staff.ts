@@ -1,3 +1,4 @@
+import { theService } from '../service/src/domain/actor.ts';
 // The actions of the store's staff. It calls the functions behind the commands: a process for each command would take too long.
 
 import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
@@ -61,7 +62,7 @@ export class Staff implements AsyncDisposable {
 
   /** Revokes a key in PostgreSQL only, without invalidating the processes' caches. */
   async revokeWithoutInvalidation(key: Key): Promise<{ clientId: bigint }> {
-    return revokeApiKey(this.dependencies.db, BigInt(key.id));
+    return this.dependencies.db.transaction((tx) => revokeApiKey(tx, BigInt(key.id)), theService);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

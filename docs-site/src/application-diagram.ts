@@ -4,6 +4,7 @@ import {
   applicationActions,
   applicationStatuses,
   openApplicationStatuses,
+  startsOf,
 } from '../../service/src/domain/application-states.ts';
 import { type Html, html } from '../../service/src/platform/html.ts';
 
@@ -16,6 +17,8 @@ const headroom = 56;
 const frameGap = 22;
 /** Between two arrows that go opposite ways. */
 const apart = 30;
+
+const actionNames = Object.keys(applicationActions) as ApplicationActionName[];
 
 interface Place {
   readonly column: number;
@@ -44,7 +47,7 @@ interface Drawn {
 export function applicationDiagramFigure(): Html {
   const width = 2 * margin + 4 * step.x + box.width;
   const height = headroom + step.y + box.height + margin;
-  const words = Object.entries(applicationActions).map(([name, { from, to }]) => `${name} changes ${from.join(' or ')} to ${to}`);
+  const words = actionNames.map((name) => `${name} changes ${startsOf(name).join(' or ')} to ${applicationActions[name].to}`);
   const boxes = applicationStatuses.map((status) => {
     const { x, y } = at(status);
     return html`<rect x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="10"/><text x="${x + box.width / 2}" y="${y + box.height / 2 + 5}">${status}</text>`;
@@ -76,14 +79,13 @@ function frame() {
 }
 
 /** What every open status allows is one arrow from their frame. */
-const isOfFrame = (name: ApplicationActionName) =>
-  openApplicationStatuses.every((status) => (applicationActions[name].from as readonly ApplicationStatus[]).includes(status));
+const isOfFrame = (name: ApplicationActionName) => openApplicationStatuses.every((status) => startsOf(name).includes(status));
 
 const drawnArrows = (): Drawn[] =>
-  (Object.keys(applicationActions) as ApplicationActionName[]).flatMap((name) => {
-    const { from, to } = applicationActions[name];
+  actionNames.flatMap((name) => {
+    const { to } = applicationActions[name];
     if (isOfFrame(name)) return [{ name, ...fromFrame(to) }];
-    return from.map((one) => ({ name, ...arrow(one, to) }));
+    return startsOf(name).map((one) => ({ name, ...arrow(one, to) }));
   });
 
 /** Straight down from the frame to a status below it. */
@@ -95,8 +97,7 @@ function fromFrame(to: ApplicationStatus): Omit<Drawn, 'name'> {
 }
 
 /** Whether an action leads from a status below the frame back up. */
-const hasReturn = (status: ApplicationStatus) =>
-  Object.values(applicationActions).some(({ from }) => (from as readonly ApplicationStatus[]).includes(status));
+const hasReturn = (status: ApplicationStatus) => actionNames.some((name) => startsOf(name).includes(status));
 
 function arrow(from: ApplicationStatus, to: ApplicationStatus): Omit<Drawn, 'name'> {
   const [start, end] = [at(from), at(to)];

@@ -1,3 +1,4 @@
+import { theService } from '../../service/src/domain/actor.ts';
 // Sends the example of each code to a real store: the page of the code must show the actual response. Then runs its fix there.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -68,7 +69,7 @@ async function retryWhileInProgress(): Promise<Rejection> {
     first = send('idempotency_in_progress', { key: partner });
     await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
     return send('idempotency_in_progress', { key: partner });
-  });
+  }, theService);
   expect((await first)?.status).toBe(201);
   return retry;
 }
@@ -84,7 +85,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   },
   api_key_revoked: async () => {
     const key = await store.createKey();
-    await revokeApiKey(store.dependencies.db, key.id);
+    await store.dependencies.db.transaction((tx) => revokeApiKey(tx, key.id), theService);
     return send('api_key_revoked', { key });
   },
   category_not_found: async () => {
@@ -118,6 +119,12 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     const text = "insert into photo_uploads (client_id, day, bytes) values ($1, (now() at time zone 'utc')::date, 1e9)";
     await at.dependencies.db.write({ text, values: [key.clientId] });
     return send('photo_bytes_limit', { at, key }, jpeg);
+  },
+  recorded_change_limit: async () => {
+    const at = await openStore();
+    const key = await createManager(at);
+    await at.write(`insert into audit_counts (author, day, count) values ($1, (now() at time zone 'utc')::date, 1000)`, `k${key.id}`);
+    return send('recorded_change_limit', { at, key });
   },
   photo_storage_limit: async () => {
     const { at } = await openPhotoStore();
@@ -215,7 +222,9 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   },
   applications_full: async () => {
     const { at, key } = await openStoreWithPets(1);
-    for (let i = 1; i <= 100; i += 1) await submit(at, key, 1, { adopter: { name: 'Bob', email: `bob.${i}@example.org` } });
+    const others = [await at.createKey(), await at.createKey()];
+    for (let i = 1; i <= 100; i += 1)
+      await submit(at, others[i % 2] ?? key, 1, { adopter: { name: 'Bob', email: `bob.${i}@example.org` } });
     return send('applications_full', { at, key });
   },
   open_application_limit: async () => {

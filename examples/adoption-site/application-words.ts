@@ -50,6 +50,12 @@ const closed: Readonly<Record<NonNullable<Application['closedReason']>, Words>> 
     text: 'The shelter has not decided for a long time, so the application was closed. We are sorry that you have waited in vain.',
     next: `If you still want to adopt ${pet}, contact ${shelter} or apply again.`,
   }),
+  ended_together: ({ pet, shelter }) => ({
+    label: 'Closed',
+    lead: 'Your application has ended.',
+    text: 'The shelter has ended all applications that came in the same way as yours, since too many of them were not real. We are sorry if yours was.',
+    next: `If you still want to adopt ${pet}, contact ${shelter}.`,
+  }),
 };
 
 const statuses: Readonly<Record<Application['status'], Words>> = {

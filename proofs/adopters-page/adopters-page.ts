@@ -24,7 +24,7 @@ export const adoptersPage: Proof = {
   mutant: [
     { file: 'store/applications/page-style.ts', from: '--soft: #675b51;', to: '--soft: #d8cbbb;' },
     { file: 'store/applications/page-style.ts', from: '.button:hover {', to: ':focus-visible { outline: none; }\n.button:hover {' },
-    { file: 'store/applications/page-routes.ts', from: `'referrer-policy': 'no-referrer',`, to: `'referrer-policy': 'unsafe-url',` },
+    { file: 'store/applications/page-headers.ts', from: `'referrer-policy': 'no-referrer',`, to: `'referrer-policy': 'unsafe-url',` },
     { file: 'store/applications/page-parts.ts', from: '<meta name="referrer" content="no-referrer">', to: '' },
     { file: 'store/applications/page-parts.ts', from: 'rel="noreferrer"', to: '' },
     { file: 'platform/http/request-log.ts', from: 'withoutPageTokens(withoutKeys(withPlainLetters(url)))', to: 'withoutKeys(url)' },

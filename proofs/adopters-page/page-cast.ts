@@ -1,7 +1,9 @@
 // A store with an application in every status, and the paths of their pages.
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createStore } from '../../sdk/src/index.ts';
+import { theService } from '../../service/src/domain/actor.ts';
 import { defaultScopes } from '../../service/src/domain/scopes.ts';
 import { getBounds } from '../../service/src/partners/clients/clients.ts';
 import { eraseApplicant } from '../../service/src/store/applications/applicants.ts';
@@ -46,7 +48,7 @@ export async function openCast(store: Store, { withPhoto }: { withPhoto: boolean
     if (status >= 300) throw new Error(`${method} ${path} is ${status}: ${text}`);
     return JSON.parse(text);
   };
-  const pathTo = (id: number | bigint, purpose: PagePurpose = 'see') => `/a/${pageTokens.write({ id: BigInt(id), purpose })}`;
+  const pathTo = (id: number | bigint, purpose: PagePurpose = 'see') => `/a/${pageTokens.write({ id: BigInt(id), purpose, number: 0n })}`;
   const referers: string[] = [];
   const website = await openWebsite(resources, referers);
   await describeShelter(call, manager, website);
@@ -64,10 +66,10 @@ export async function openCast(store: Store, { withPhoto }: { withPhoto: boolean
   const addUnconfirmed = async (purpose: PagePurpose): Promise<string> => {
     const { id: petId } = await call('POST', '/v1/pets', partner, { name: 'Biscuit', categoryId: 1 });
     const clientId = BigInt(partner.clientId);
-    const actor = { clientId, keyId: BigInt(partner.id), personId: null, shelterId: null, scopes: defaultScopes };
+    const actor = { clientId, keyId: BigInt(partner.id), personId: null, shelterId: null, scopes: defaultScopes, authority: null };
     const terms = { clientId, bounds: await getBounds(db, clientId), mails: true };
     const given = { petId: BigInt(petId), adopter: newAdopter() };
-    return pathTo((await db.transaction((tx) => submitApplication(tx, given, actor, terms))).id, purpose);
+    return pathTo((await db.transaction((tx) => submitApplication(tx, given, actor, terms), theService)).id, purpose);
   };
   const closed = async (reason: string): Promise<string> => {
     const id = await apply();

@@ -17,7 +17,7 @@ export const audit: Proof = {
   /** The mutant: the role is not looked at, and rows of the audit are written by a connection of their own. */
   mutant: [
     {
-      file: 'console/screens/mount-screens.ts',
+      file: 'console/screens/entrance.ts',
       from: 'if (!mayUse(visitor.caller, needs)) throw notAllowed();',
       to: 'if (!mayUse(visitor.caller, needs) && consoleUrl === "") throw notAllowed();',
     },

@@ -1,7 +1,9 @@
 // People of every role, signed in to a console, and the forms that they send as a browser sends them.
+
 import { randomBytes } from 'node:crypto';
 import { Seals } from '../../service/src/console/sessions/seals.ts';
 import { type Dependencies, openDependencies } from '../../service/src/dependencies.ts';
+import { theService } from '../../service/src/domain/actor.ts';
 import { type Role, rightsOf } from '../../service/src/domain/roles.ts';
 import { useInvitation } from '../../service/src/partners/people/links.ts';
 import { invitePerson, type Manager, type Person } from '../../service/src/partners/people/people.ts';
@@ -28,6 +30,8 @@ export interface Received {
 
 export interface SignedIn {
   readonly person: Person;
+  /** The header of its requests. */
+  readonly cookie: string;
   /** What its forms send besides their fields. */
   readonly token: string;
   get(url: string): Promise<Received>;
@@ -54,9 +58,9 @@ export class ConsolePeople implements AsyncDisposable {
     const { db } = this.#dependencies;
     this.#joined += 1;
     const email = `joined-${this.#joined}@example.org`;
-    const { token: invitation } = await db.transaction((tx) => invitePerson(tx, operator, { email, role, shelterId }));
-    const person = await db.transaction((tx) => useInvitation(tx, invitation, { network: 'unknown' }));
-    const { token } = await db.transaction((tx) => openSession(tx, person.id, { from: '192.0.2.7', method: 'link' }));
+    const { token: invitation } = await db.transaction((tx) => invitePerson(tx, operator, { email, role, shelterId }), theService);
+    const person = await db.transaction((tx) => useInvitation(tx, invitation, { network: 'unknown' }), theService);
+    const { token } = await db.transaction((tx) => openSession(tx, person.id, { from: '192.0.2.7', method: 'link' }), theService);
     const cookie = `session=${this.#seals.seal('session', token)}`;
     const send = async (url: string, init: RequestInit): Promise<Received> => {
       const headers = { cookie, 'sec-fetch-site': 'same-origin', ...(init.headers as Record<string, string>) };
@@ -67,6 +71,7 @@ export class ConsolePeople implements AsyncDisposable {
     const formToken = this.#seals.formToken(token);
     return {
       person,
+      cookie,
       token: formToken,
       get: (url) => send(url, {}),
       post: (url, values) =>

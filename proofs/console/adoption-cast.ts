@@ -1,7 +1,8 @@
 // A shelter's animals, and those who want them: with long names, long answers, and something of everything that needs a person.
 
 import type { Dependencies } from '../../service/src/dependencies.ts';
-import type { PersonCaller } from '../../service/src/partners/people/caller.ts';
+import { theService } from '../../service/src/domain/actor.ts';
+import type { PersonCaller } from '../../service/src/partners/principals/principals.ts';
 import { actOnApplication } from '../../service/src/store/applications/applications.ts';
 import { submitApplication } from '../../service/src/store/applications/submissions.ts';
 import { findOrderedPets, placeOrder } from '../../service/src/store/orders/orders.ts';
@@ -78,29 +79,32 @@ export async function addAdoptionCast(
 ): Promise<AdoptionCast> {
   await setQuestions(db, shelterId, questions, { key: caller, by: caller, expect: () => undefined });
   const add = (name: string) =>
-    catalogue.transaction((tx) =>
-      createPet(tx, { name, categoryId: 1n }, caller, { categories: 'open', shelterId, registrant: undefined }),
+    catalogue.transaction(
+      (tx) => createPet(tx, { name, categoryId: 1n }, caller, { categories: 'open', shelterId, registrant: undefined }),
+      theService,
     );
   const apply = (petId: bigint, i: number) =>
-    db.transaction((tx) =>
-      submitApplication(
-        tx,
-        {
-          petId,
-          adopter: {
-            name: names[i % names.length] ?? '',
-            email: `somebody.with.a.long.address.${i}@adopters-of-the-danube.example`,
-            phone: `+43 1 555 01 ${i}`,
+    db.transaction(
+      (tx) =>
+        submitApplication(
+          tx,
+          {
+            petId,
+            adopter: {
+              name: names[i % names.length] ?? '',
+              email: `somebody.with.a.long.address.${i}@adopters-of-the-danube.example`,
+              phone: `+43 1 555 01 ${i}`,
+            },
+            answers: answersOf(i),
+            confirmed: true,
           },
-          answers: answersOf(i),
-          confirmed: true,
-        },
-        caller,
-        { clientId: caller.clientId, bounds: caller.bounds, mails: true },
-      ),
+          caller,
+          { clientId: caller.clientId, bounds: caller.bounds, mails: true },
+        ),
+      theService,
     );
   const decide = (id: bigint, action: 'review' | 'accept' | 'decline', message?: string) =>
-    catalogue.transaction((tx) => actOnApplication(tx, id, action, caller, { message, orderExpirySeconds }));
+    catalogue.transaction((tx) => actOnApplication(tx, id, action, caller, { message, orderExpirySeconds }), theService);
 
   const biscuit = await add('Biscuit');
   const [first] = [await apply(biscuit.id, 0), await apply(biscuit.id, 1), await apply(biscuit.id, 2)];
@@ -112,11 +116,13 @@ export async function addAdoptionCast(
   await decide(id, 'accept');
   await decide((await apply(promised.id, 4)).id, 'decline', 'Maximilian needs a home without other dogs.');
   const ordered = await add('Mia');
-  await catalogue.transaction((tx) =>
-    placeOrder(tx, { petId: ordered.id, adopter: { name: names[1] ?? '', email: 'order@adopters.example' } }, caller, {
-      client: caller,
-      expiresInSeconds: 7_200,
-    }),
+  await catalogue.transaction(
+    (tx) =>
+      placeOrder(tx, { petId: ordered.id, adopter: { name: names[1] ?? '', email: 'order@adopters.example' } }, caller, {
+        client: caller,
+        expiresInSeconds: 7_200,
+      }),
+    theService,
   );
   const held = await add('Rex');
   await holdPet(catalogue, held.id, { reason: 'medical', until: new Date(Date.now() + 60_000).toISOString() }, caller, {

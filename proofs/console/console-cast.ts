@@ -6,11 +6,11 @@ import { theService } from '../../service/src/domain/actor.ts';
 import type { PetStatus } from '../../service/src/domain/pet-statuses.ts';
 import type { ProfileChanges } from '../../service/src/domain/profile-fields.ts';
 import { type Role, rightsOf } from '../../service/src/domain/roles.ts';
-import { callerOf } from '../../service/src/partners/people/caller.ts';
 import { linkUrl } from '../../service/src/partners/people/link-url.ts';
 import { mintMailedLink, useInvitation } from '../../service/src/partners/people/links.ts';
 import { invitePerson, type Manager, type Person } from '../../service/src/partners/people/people.ts';
 import { findSession, openSession } from '../../service/src/partners/people/sessions.ts';
+import { personCaller } from '../../service/src/partners/principals/principals.ts';
 import { loadConfig } from '../../service/src/platform/config.ts';
 import { nameCategory } from '../../service/src/store/categories/categories.ts';
 import { findOrderedPets } from '../../service/src/store/orders/orders.ts';
@@ -71,10 +71,10 @@ export async function openConsoleCast(store: Store, { photos, isCrowded }: CastO
   const { url, log } = await store.openConsole();
   const secrets: string[] = [];
   const invite = (email: string, name: string, role: Role, shelterId: bigint | null) =>
-    db.transaction((tx) => invitePerson(tx, operator, { email, name, role, shelterId }));
+    db.transaction((tx) => invitePerson(tx, operator, { email, name, role, shelterId }), theService);
   const join = async (...given: Parameters<typeof invite>) => {
     const { token } = await invite(...given);
-    return db.transaction((tx) => useInvitation(tx, token, { network: 'unknown' }));
+    return db.transaction((tx) => useInvitation(tx, token, { network: 'unknown' }), theService);
   };
   const found = async (name: string) => {
     const created = JSON.parse(await store.homeward('shelters', 'create', '--name', name, '--json')) as { id: number };
@@ -85,10 +85,10 @@ export async function openConsoleCast(store: Store, { photos, isCrowded }: CastO
   const keeper = await join('berta@danube.example', 'Carl-Friedrich von und zu Hohenstein-Schwarzenberg der Jüngere', 'admin', shelterId);
   const newcomer = await join('nora@new.example', 'Nora', 'admin', await found('Neues Tierheim'));
   await join('dora.with.a.very.long.address.that.does.not.fit@danube-shelter.example', 'Dora', 'volunteer', shelterId);
-  const session = await db.transaction((tx) => openSession(tx, keeper.id, { from: '192.0.2.7', method: 'link' }));
+  const session = await db.transaction((tx) => openSession(tx, keeper.id, { from: '192.0.2.7', method: 'link' }), theService);
   const signedIn = await findSession(db, session.token);
   if (!signedIn) throw new Error('a new session is not found');
-  const caller = callerOf(signedIn, '192.0.2.7');
+  const caller = personCaller(signedIn, '192.0.2.7');
   const { wantedId } = await addAdoptionCast(dependencies, { caller, shelterId }, { applicants });
   if (isCrowded) await addCrowd(dependencies, { manager: operator, caller, shelterId });
   const { token } = await invite('eve@danube.example', 'Eve', 'staff', shelterId);
@@ -107,13 +107,13 @@ export async function openConsoleCast(store: Store, { photos, isCrowded }: CastO
     secrets,
     invitation: linkUrl(url, 'invitation', token),
     async makeLink(person = admin) {
-      const minted = await db.transaction((tx) => mintMailedLink(tx, 'sign_in', person.id));
+      const minted = await db.transaction((tx) => mintMailedLink(tx, 'sign_in', person.id), theService);
       if (!minted) throw new Error('the person has gone');
       secrets.push(minted.token);
       return linkUrl(url, 'sign_in', minted.token);
     },
     async makeCookie({ id }) {
-      const opened = await db.transaction((tx) => openSession(tx, id, { from: '192.0.2.8', method: 'link' }));
+      const opened = await db.transaction((tx) => openSession(tx, id, { from: '192.0.2.8', method: 'link' }), theService);
       return `session=${new Seals(dependencies.secret).seal('session', opened.token)}`;
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
@@ -125,12 +125,13 @@ async function addAnimals(
   { db, catalogue }: Pick<Dependencies, 'db' | 'catalogue'>,
   shelterId: bigint,
 ): Promise<{ shownId: bigint; longId: bigint }> {
-  await nameCategory(db, 1n, 'Dogs');
-  await nameCategory(db, 2n, 'Small animals, birds, reptiles and everything else that is none of the others');
+  await nameCategory(db, 1n, 'Dogs', theService);
+  await nameCategory(db, 2n, 'Small animals, birds, reptiles and everything else that is none of the others', theService);
   const nowMs = Date.now();
   const add = (name: string, categoryId: bigint, status: PetStatus) =>
-    catalogue.transaction((tx) =>
-      createPet(tx, { name, categoryId, status }, theService, { categories: 'open', shelterId, registrant: undefined }),
+    catalogue.transaction(
+      (tx) => createPet(tx, { name, categoryId, status }, theService, { categories: 'open', shelterId, registrant: undefined }),
+      theService,
     );
   const { id: longId } = await add(
     'Freifräulein Hieronyma Donaudampfschifffahrtsgesellschaftskapitänin '.repeat(3).slice(0, 200),

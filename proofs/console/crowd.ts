@@ -3,8 +3,9 @@
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import type { Dependencies } from '../../service/src/dependencies.ts';
-import type { PersonCaller } from '../../service/src/partners/people/caller.ts';
+import { theService } from '../../service/src/domain/actor.ts';
 import { invitePerson, type Manager } from '../../service/src/partners/people/people.ts';
+import type { PersonCaller } from '../../service/src/partners/principals/principals.ts';
 import { findOrderedPets, placeOrder } from '../../service/src/store/orders/orders.ts';
 import { holdPet } from '../../service/src/store/pets/holds.ts';
 import { createPet } from '../../service/src/store/pets/pets.ts';
@@ -27,13 +28,17 @@ interface Staff {
 export async function addCrowd({ db, catalogue }: Dependencies, { manager, caller, shelterId }: Staff): Promise<void> {
   for (let i = 0; i < count; i += 1) {
     const name = `${names[i % names.length]} ${i + 1}`;
-    const pet = await catalogue.transaction((tx) =>
-      createPet(tx, { name, categoryId: BigInt((i % 2) + 1) }, caller, { categories: 'open', shelterId, registrant: undefined }),
+    const pet = await catalogue.transaction(
+      (tx) => createPet(tx, { name, categoryId: BigInt((i % 2) + 1) }, caller, { categories: 'open', shelterId, registrant: undefined }),
+      theService,
     );
     const adopter = { name: `${names[(i + 2) % names.length]} Musterfrau-Beispielmann`, email: `adopter.${i}@adopters.example` };
-    await catalogue.transaction((tx) => placeOrder(tx, { petId: pet.id, adopter }, caller, { client: caller, expiresInSeconds: 7_200 }));
+    await catalogue.transaction(
+      (tx) => placeOrder(tx, { petId: pet.id, adopter }, caller, { client: caller, expiresInSeconds: 7_200 }),
+      theService,
+    );
     const person = { email: `colleague.${i}@danube.example`, name: name.toUpperCase(), role: 'volunteer', shelterId } as const;
-    await db.transaction((tx) => invitePerson(tx, manager, person));
+    await db.transaction((tx) => invitePerson(tx, manager, person), theService);
   }
 }
 

@@ -301,7 +301,14 @@ async function consoleClaims(
   const elsewhere = [await client.send('/v1/pets'), await api.send('/sign-in')].map(({ status }) => status);
   const token = randomBytes(32).toString('base64url');
   const encoded = [...token].map((digit) => `%${digit.charCodeAt(0).toString(16)}`).join('');
-  const paths = [`/link/${token}`, `/invitation/${token}?x=1`, `/LINK/${token}`, `//link/${token}`, `/%6cink/${encoded}`];
+  const paths = [
+    `/link/${token}`,
+    `/invitation/${token}?x=1`,
+    `/link/new-role/${token}`,
+    `/LINK/${token}`,
+    `//link/${token}`,
+    `/%6cink/${encoded}`,
+  ];
   for (const at of paths) await client.send(at);
   await client.send(`/people?after=${token}`);
   // On a connection of its own, which may end with it.

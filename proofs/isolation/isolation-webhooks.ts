@@ -1,8 +1,10 @@
 // Events wait for endpoints; their keys, addresses and types change; then they are sent, and replayed in every way, to real receivers.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewEvent } from '../../service/src/changes/events/event-queries.ts';
 import { recordEvents } from '../../service/src/changes/events/events.ts';
 import { Publisher } from '../../service/src/changes/events/publisher.ts';
+import { theService } from '../../service/src/domain/actor.ts';
 import { type EventType, eventTypes, isPrivateEvent } from '../../service/src/domain/event-types.ts';
 import { insertAnimals, queryStore } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
@@ -257,7 +259,7 @@ async function tell(
     const of = (clientId: bigint, ofPet = petId) => ({ type, petId: ofPet, clientId, data: `{"order":{"id":1,"petId":${ofPet}}}` });
     return [...clientIds.map((clientId) => of(clientId)), ...ofShelters.pets.map((pet) => of(ofShelters.clientId, pet))];
   });
-  await db.transaction((tx) => recordEvents(tx, ...events));
+  await db.transaction((tx) => recordEvents(tx, ...events), theService);
 }
 
 /** As a worker does; none is running. */

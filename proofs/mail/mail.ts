@@ -1,7 +1,9 @@
 // Queued mail, from the workers' processes to a real SMTP server that misbehaves, while workers are killed and adopters are erased.
+
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDependencies } from '../../service/src/dependencies.ts';
+import { theService } from '../../service/src/domain/actor.ts';
 import { loadConfig } from '../../service/src/platform/config.ts';
 import { awaitAdopterMail, cancelAdopterMail } from '../../service/src/store/applications/application-mail.ts';
 import { queryStore } from '../../testkit/adopters.ts';
@@ -267,7 +269,7 @@ class Trial {
           values: [id],
         });
         await cancelAdopterMail(tx, [id]);
-      });
+      }, theService);
       await awaitAdopterMail(db, [id]);
       this.erasedAtMs.set(addressOf(Number(id)), performance.now());
       await sleep(20);
@@ -290,6 +292,7 @@ async function addApplications(store: Store, count: number): Promise<void> {
   await store.createKey('partner', 'pro');
   await store.homeward('pets', 'add', '--name', 'Biscuit', '--category', '1');
   await queryStore(store, 'update shelters set email = $1', [shelterAddress]);
+  await queryStore(store, 'update confirmed_shelters set email = $1', [shelterAddress]);
   const names = Array.from({ length: count }, (_, i) => storable(hostileNames[i % hostileNames.length] ?? ''));
   await queryStore(
     store,

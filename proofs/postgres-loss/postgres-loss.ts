@@ -121,7 +121,7 @@ async function killConnection({ postgres }: Store): Promise<Outage> {
   await client.connect();
   await client.query('begin');
   await client.query('lock table pets in access exclusive mode');
-  const waiting = `select pid from pg_stat_activity where application_name = 'homeward' and wait_event_type = 'Lock' limit 1`;
+  const waiting = `select pid from pg_stat_activity where application_name like 'homeward%' and wait_event_type = 'Lock' limit 1`;
   const findPid = async () => (await client.query<{ pid: number }>(waiting)).rows[0]?.pid;
   const pid = await until('a request is waiting for the lock', findPid, { intervalMs: 1 });
   const faultMs = performance.now();

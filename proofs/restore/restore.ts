@@ -1,9 +1,13 @@
 // A store loses its disk while partners write. It is restored from a backup and its archive, and made ready with `homeward restore-check`.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openDependencies } from '../../service/src/dependencies.ts';
+import { loadConfig } from '../../service/src/platform/config.ts';
+import { openJournal } from '../../service/src/platform/journal/journal.ts';
 import { act, addAnimals, castOf, place, queryStore, verify } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { startRedis } from '../../testkit/servers.ts';
+import { addStaffThings, countEndedToo, countRevived, endStaffThings, staffEnds, staffThings } from '../../testkit/staff-ends.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import { untilArchived } from '../../testkit/store-waits.ts';
 import { temporaryFolder } from '../../testkit/temporary-folder.ts';
@@ -15,7 +19,7 @@ import { RestorableServer, type Tool } from './restored-server.ts';
 export const restore: Proof = {
   name: 'restore',
   promise:
-    'a store whose disk is lost is restored with at most a minute of writes lost, and no cursor, key or erasure of that time is revived',
+    'a store whose disk is lost is restored with at most a minute of writes lost, and no cursor, key, erasure, passkey or role of that time is revived',
   /** In the mutant the feed goes on from the position of the backup. */
   mutant: [
     {
@@ -26,7 +30,14 @@ export const restore: Proof = {
     { file: 'operations/recovery/restore-queries.ts', from: 'set first_position = last_position + 1,', to: 'set' },
   ],
   isNightly: true,
-  about: ['service/src/operations/recovery', 'service/src/platform/journal', 'service/migrations', 'docs/backup.md', 'proofs/restore'],
+  about: [
+    'service/src/operations/recovery',
+    'service/src/partners/people',
+    'service/src/platform/journal',
+    'service/migrations',
+    'docs/backup.md',
+    'proofs/restore',
+  ],
   run,
 };
 
@@ -107,6 +118,7 @@ async function runDrill(drill: Drill, size: Size, root: string | undefined, prog
   await lost.homeward('orders', 'erase', '--email', erased);
   await lost.homeward('keys', 'revoke', String(cast.revoked.id));
   await lost.homeward('clients', 'suspend', 'partner 2');
+  await endStaff(lost, journal);
   // Recovery can end at a time only if the archive goes further.
   if (drill.toTime) await untilArchived(lost, archiveTimeoutMs);
 
@@ -123,6 +135,7 @@ async function runDrill(drill: Drill, size: Size, root: string | undefined, prog
   const store = resources.use(await open(0));
   const names = new Set((await queryStore<{ name: string }>(store, 'select name from pets')).map(({ name }) => name));
   const endedBefore = await readEnded(store, cast);
+  const revivedBefore = await countRevived(readOne(store));
   const checks = [await check(store, journal), await check(store, journal)];
   const checkedMs = performance.now() - startMs;
 
@@ -130,6 +143,8 @@ async function runDrill(drill: Drill, size: Size, root: string | undefined, prog
   const [first, second] = [await store.serve(), await store.serve()];
   store.work();
   const ended = await readEnded(store, cast);
+  const revived = await countRevived(readOne(store));
+  const endedToo = await countEndedToo(readOne(store));
   const statuses = await readStatuses(first.url, [cast.valid, cast.revoked, cast.suspended]);
   const valid = await findValidCursors(first.url, cast.valid, partner);
   const stale = await writeAndList([first.url, second.url], cast.valid, size.writesAfterwards);
@@ -151,6 +166,12 @@ async function runDrill(drill: Drill, size: Size, root: string | undefined, prog
       bar: `200, 401, 403; ${drill.toTime ? 'none' : 'any number'}; all 4`,
       figure: `${statuses.join(', ')}; ${endedBefore}; ${ended}`,
       holds: statuses.join(', ') === '200, 401, 403' && (endedBefore === 0 || !drill.toTime) && ended === 4,
+    },
+    {
+      claim: `${title}: of ${staffEnds} passkeys, roles, accounts and people that were ended among ${staffThings}: revived before \`restore-check\`, and after it; others that it has ended`,
+      bar: `${drill.toTime ? staffEnds : 'any number'}; 0; 0`,
+      figure: `${revivedBefore}; ${revived}; ${endedToo}`,
+      holds: (revivedBefore === staffEnds || !drill.toTime) && revived === 0 && endedToo === 0,
     },
     none(`${title}: animals added afterwards that the next list of another process does not show`, stale, { of: size.writesAfterwards }),
     {
@@ -191,8 +212,18 @@ async function fill(store: Store, url: string, receiver: Receiver): Promise<Cast
   const added = await http.send(`${url}/webhooks`, { method: 'POST', key: valid.key, body: { url: receiver.url, types: ['pet.created'] } });
   const statuses = [order, closed, open, application, withdrawn, added].map(({ status }) => status).join();
   if (statuses !== '201,200,201,201,200,201') throw new Error(`the store could not be filled: ${statuses}`);
+  await addStaffThings((text) => queryStore(store, text), BigInt(valid.clientId));
   return { valid, revoked, suspended };
 }
+
+/** As the console and commands do it, with their journal. */
+async function endStaff(store: Store, journal: string): Promise<void> {
+  const env = { DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' };
+  await using dependencies = await openDependencies(loadConfig(env));
+  await endStaffThings(dependencies.db, openJournal({ fd: 2, file: journal }));
+}
+
+const readOne = (store: Store) => async (text: string) => (await queryStore<{ count: number }>(store, text))[0];
 
 interface Checked {
   readonly ready: boolean;

@@ -30,8 +30,8 @@ export const wantedApplication: Proof = {
   // The mutant does not count the applications of an animal.
   mutant: [
     {
-      file: 'store/applications/submissions.ts',
-      from: 'if (counts.open >= counts.max) throw applicationsFull(pet, counts);',
+      file: 'store/applications/places.ts',
+      from: 'if (sent >= max) return allPlacesTaken(pet, { open: sent, max });',
       to: '',
     },
   ],

@@ -1,8 +1,10 @@
 // Records events as a change of an animal or an order does, at a steady rate or at once.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewEvent } from '../../service/src/changes/events/event-queries.ts';
 import { recordEvents } from '../../service/src/changes/events/events.ts';
 import type { Dependencies } from '../../service/src/dependencies.ts';
+import { theService } from '../../service/src/domain/actor.ts';
 import { AppError } from '../../service/src/platform/errors.ts';
 
 /** The number of the event is the name of the animal, so that a receiver knows it again. */
@@ -26,7 +28,7 @@ const triesMax = 10;
 export async function commitEvents({ db }: Pick<Dependencies, 'db'>, events: readonly NewEvent[]): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await db.transaction((tx) => recordEvents(tx, ...events));
+      await db.transaction((tx) => recordEvents(tx, ...events), theService);
       return Date.now();
     } catch (error) {
       if (tries >= triesMax || !(error instanceof AppError) || error.code !== 'unavailable') throw error;

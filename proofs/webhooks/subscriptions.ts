@@ -1,9 +1,11 @@
 // Endpoints that want the animals of one shelter: each event goes to those that want it, at a cost that does not depend on the others.
+
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { recordEvents } from '../../service/src/changes/events/events.ts';
+import { theService } from '../../service/src/domain/actor.ts';
 import { insertAnimals, queryStore } from '../../testkit/adopters.ts';
 import { ReceiverThread } from '../../testkit/arrival-log.ts';
 import { addVerifiedEndpoints, createClients, type NewEndpoint, settleEndpoints } from '../../testkit/endpoints.ts';
@@ -231,7 +233,7 @@ async function cause({ staff, form }: Setting, petId: bigint, number: number): P
     await tx.query({ text: 'update pets set shelter_id = $2 where id = $1', values: [petId, to] });
     await recordEvents(tx, { type: 'pet.moved', petId, clientId: null, data: `${pet},"shelterId":${to},"previousShelterId":${shelter}}` });
     return [shelter, to];
-  });
+  }, theService);
   return { petId, shelters, atMs: Date.now() };
 }
 

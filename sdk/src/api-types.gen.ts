@@ -185,7 +185,7 @@ export type NewShelter = {
      */
     adoption?: 'order' | 'application';
     /**
-     * How many open applications an animal of the shelter may have.
+     * How many open applications of partners an animal of the shelter may have. Where it is 10 or more, a fifth of them, and at least 3, is kept from each client for the others. Staff can enter as many again.
      */
     applicationsMax?: number;
 };
@@ -215,7 +215,7 @@ export type ShelterChanges = {
      */
     adoption?: 'order' | 'application';
     /**
-     * How many open applications an animal of the shelter may have.
+     * How many open applications of partners an animal of the shelter may have. Where it is 10 or more, a fifth of them, and at least 3, is kept from each client for the others. Staff can enter as many again.
      */
     applicationsMax?: number;
 };
@@ -248,7 +248,7 @@ export type Shelter = {
      */
     adoption: 'order' | 'application';
     /**
-     * How many open applications an animal of the shelter may have.
+     * How many open applications of partners an animal of the shelter may have. Where it is 10 or more, a fifth of them, and at least 3, is kept from each client for the others. Staff can enter as many again.
      */
     applicationsMax: number;
     applicationNote: string | null;
@@ -949,7 +949,7 @@ export type NewApplication = {
         [key: string]: string | boolean | Array<string>;
     };
     /**
-     * For staff who enter an application at the desk: the address needs no confirmation. Only keys that may decide on the animal's applications may set it to true.
+     * For staff who enter an application at the desk: it is submitted at once. Only keys that may decide on the animal's applications may set it to true. It confirms no address: until the adopter follows a link that was mailed there, mail says only that there is news.
      */
     confirmed?: boolean;
 };
@@ -969,9 +969,9 @@ export type Application = {
     shelterId: Int64;
     status: ApplicationStatus;
     /**
-     * Why a closed application was closed; null: it is not closed. adopted: Another adopter has adopted the animal. unavailable: The animal is no longer up for adoption. cancelled: The adoption that had been agreed on was called off. unanswered: Nobody has answered for a long time.
+     * Why a closed application was closed; null: it is not closed. adopted: Another adopter has adopted the animal. unavailable: The animal is no longer up for adoption. cancelled: The adoption that had been agreed on was called off. unanswered: Nobody has answered for a long time. ended_together: Staff have ended all that its client had sent, without looking at each.
      */
-    closedReason: 'adopted' | 'unavailable' | 'cancelled' | 'unanswered' | null;
+    closedReason: 'adopted' | 'unavailable' | 'cancelled' | 'unanswered' | 'ended_together' | null;
     /**
      * The last order that was placed for it; null: it was not accepted so far.
      */
@@ -1011,7 +1011,7 @@ export type Application = {
         code: string;
     }>;
     /**
-     * The page on which the adopter sees this application, can withdraw it and can have their data erased. Anyone who has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.
+     * The page on which the adopter sees where this application stands. Anyone who has the URL can: give it to the adopter alone. To withdraw it, or to have their data erased, the adopter asks there for a link by e-mail; where the store sends none, the page does both itself. Only keys of the client that submitted it get it, if they may submit applications.
      */
     statusUrl?: string;
 };
@@ -1045,9 +1045,9 @@ export type ApplicationInEvent = {
     shelterId: Int64;
     status: ApplicationStatus;
     /**
-     * Why a closed application was closed; null: it is not closed. adopted: Another adopter has adopted the animal. unavailable: The animal is no longer up for adoption. cancelled: The adoption that had been agreed on was called off. unanswered: Nobody has answered for a long time.
+     * Why a closed application was closed; null: it is not closed. adopted: Another adopter has adopted the animal. unavailable: The animal is no longer up for adoption. cancelled: The adoption that had been agreed on was called off. unanswered: Nobody has answered for a long time. ended_together: Staff have ended all that its client had sent, without looking at each.
      */
-    closedReason: 'adopted' | 'unavailable' | 'cancelled' | 'unanswered' | null;
+    closedReason: 'adopted' | 'unavailable' | 'cancelled' | 'unanswered' | 'ended_together' | null;
     /**
      * The last order that was placed for it; null: it was not accepted so far.
      */
@@ -1530,7 +1530,7 @@ export type Facets = {
 /**
  * The error codes that existed when this version was generated.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'application_not_found' | 'outcome_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'pet_on_hold' | 'hold_not_found' | 'orders_by_application' | 'open_order_limit' | 'application_state_conflict' | 'application_exists' | 'applications_full' | 'open_application_limit' | 'pet_has_open_order' | 'pet_is_sold' | 'outcome_recorded' | 'outcome_final' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'application_not_found' | 'outcome_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'pet_on_hold' | 'hold_not_found' | 'orders_by_application' | 'open_order_limit' | 'application_state_conflict' | 'application_exists' | 'applications_full' | 'open_application_limit' | 'pet_has_open_order' | 'pet_is_sold' | 'outcome_recorded' | 'outcome_final' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'recorded_change_limit' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.
@@ -2755,6 +2755,27 @@ export type SubmitApplicationResponses = {
 };
 
 export type SubmitApplicationResponse = SubmitApplicationResponses[keyof SubmitApplicationResponses];
+
+export type RemoveApplicationData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the application.
+         */
+        applicationId: Int64;
+    };
+    query?: never;
+    url: '/applications/{applicationId}';
+};
+
+export type RemoveApplicationResponses = {
+    /**
+     * The application was deleted.
+     */
+    204: void;
+};
+
+export type RemoveApplicationResponse = RemoveApplicationResponses[keyof RemoveApplicationResponses];
 
 export type GetApplicationData = {
     body?: never;

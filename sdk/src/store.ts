@@ -266,6 +266,8 @@ function applicationsOf(transport: Transport) {
     /** Asks for an animal for an adopter. The animal stays available: others may ask too, and staff choose. */
     submit: (application: NewApplication, options?: WriteOptions) =>
       post<Application>(transport, { url: '/applications', body: application }, options),
+    /** One that its adopter has not confirmed yet, with the adopter's data. */
+    remove: (id: Int64, options?: CallOptions) => request<void>(transport, { method: 'DELETE', ...one(id), options }),
     /** If staff have accepted it, its order is cancelled. */
     withdraw: (id: Int64, options?: WriteOptions) => act('withdraw', id, options),
     /** For keys of the store, and of the animal's shelter, like everything below. */
@@ -275,6 +277,7 @@ function applicationsOf(transport: Transport) {
     /** The adopter is told the message. */
     decline: (id: Int64, { message, ...options }: DeclineOptions = {}) =>
       act('decline', id, options, { ...(message !== undefined && { message }) }),
+    /** One that was declined or closed, or lately withdrawn by a link of its adopter. */
     reopen: (id: Int64, options?: WriteOptions) => act('reopen', id, options),
     /** Sets the note of staff. Null removes it. */
     note: (id: Int64, note: string | null, options?: CallOptions) =>

@@ -8,10 +8,11 @@ import { webhookRoutes } from './changes/webhooks/webhook-routes.ts';
 import { webhookSchemas } from './changes/webhooks/webhook-schemas.ts';
 import { type Caches, type Dependencies, openCaches } from './dependencies.ts';
 import { type RequestTally, tallyRoutes } from './operations/telemetry/request-tally.ts';
-import { admissionSpan, admit, admitAddress, chargeForWork, countUnreadable, readAddressHeaders } from './partners/admission/admission.ts';
+import { admissionSpan, admit, countUnreadable, readAddressHeaders } from './partners/admission/admission.ts';
 import { type Admit, addAdmission, rejectUnroutable } from './partners/admission/admission-hook.ts';
 import { getQuota } from './partners/clients/clients.ts';
 import { openKeyWatch } from './partners/clients/key-watch.ts';
+import { chargeOrWait } from './partners/rate-limit/charging.ts';
 import { DelayedResponses, rehearsalHeaders, rehearse } from './partners/rehearsal/rehearsal-hook.ts';
 import { createUsageWriter } from './partners/usage/usage.ts';
 import { countUsage } from './partners/usage/usage-hook.ts';
@@ -45,7 +46,6 @@ import type { Api } from './platform/http/type-provider.ts';
 import { rejectUnknownQuery } from './platform/http/unknown-query.ts';
 import { createValidatorCompiler } from './platform/http/validation.ts';
 import { openJournal } from './platform/journal/journal.ts';
-import { eraseApplicant } from './store/applications/applicants.ts';
 import { applicationRoutes } from './store/applications/application-routes.ts';
 import { applicationSchemas } from './store/applications/application-schemas.ts';
 import { pageActs } from './store/applications/page-acts.ts';
@@ -75,6 +75,7 @@ import { profileRoutes } from './store/profiles/profile-routes.ts';
 import { profileSchemas } from './store/profiles/profile-schemas.ts';
 import { questionRoutes } from './store/questions/question-routes.ts';
 import { questionSchemas } from './store/questions/question-schemas.ts';
+import { shelterAddressPages } from './store/shelters/address-routes.ts';
 import { shelterRoutes } from './store/shelters/shelter-routes.ts';
 import { shelterSchemas } from './store/shelters/shelter-schemas.ts';
 
@@ -124,7 +125,7 @@ export async function createApp(
   requests?: RequestTally,
   progressBounds: Partial<ProgressBounds> = {},
 ): Promise<App> {
-  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing, pageTokens } = dependencies;
+  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing, pageTokens, shelterLinks } = dependencies;
   const { keys, limiter, pages, listingPages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
@@ -152,7 +153,7 @@ export async function createApp(
     ? async (request) => rehearse({ redis, redisKeys }, await admitTraced(request), request.raw.headers)
     : admitTraced;
   const sendErrorOnSocket = createSocketErrorSender(
-    (address) => countUnreadable(limiter, address),
+    (address) => countUnreadable(limiter, address, 'api'),
     log,
     requests && ((code) => requests.observeUnreadable(code)),
   );
@@ -210,10 +211,19 @@ export async function createApp(
   addDocsRoutes(app);
   addSdkRoutes(app);
   addPhotoFiles(app, photoStore);
+  const admitPage = async (address: string) => Math.ceil((await chargeOrWait(limiter, { address, purpose: 'adopterPages' })) / 1_000);
   await applicationPages(app, {
-    acts: pageActs(db, catalogue, (id) => eraseApplicant({ db, catalogue }, journal, id, 'adopter')),
+    acts: pageActs(db, catalogue, journal),
     tokens: pageTokens,
-    admit: (address) => admitAddress(limiter, address),
+    admit: admitPage,
+    config,
+  });
+
+  await shelterAddressPages(app, {
+    db,
+    links: shelterLinks,
+    admit: admitPage,
+    now: () => clock.now(),
     config,
   });
 
@@ -232,7 +242,7 @@ export async function createApp(
       const otherMethods = rejectOtherMethods(api);
       petRoutes(api, { db, catalogue, adoptions: { findOpenOrder, findOrderedPets, settleApplications }, pages, clock, config });
       holdRoutes(api, { db, catalogue, findOrderedPets, clock });
-      shelterRoutes(api, { db, catalogue });
+      shelterRoutes(api, { db, catalogue, mails: config.mail !== undefined });
       outcomeRoutes(api, { db, catalogue });
       questionRoutes(api, { db });
       profileRoutes(api, { db, catalogue, clock });
@@ -244,14 +254,15 @@ export async function createApp(
         tail,
         streams,
         keyWatch,
-        charge: (payer) => chargeForWork(limiter, payer),
+        charge: (payer) => chargeOrWait(limiter, payer),
         readQuota: (clientId) => getQuota(db, clientId),
       });
       orderRoutes(api, { db, catalogue, settleApplications, config });
       applicationRoutes(api, {
         db,
         catalogue,
-        statusUrlOf: (id) => pageUrl(config.publicUrl, pageTokens, id),
+        journal,
+        statusUrlOf: ({ id, linkNumber: number }) => pageUrl(config.publicUrl, pageTokens, { id, purpose: 'see', number }),
         config: { ...config, mails: config.mail !== undefined },
       });
       webhookRoutes(api, { db, config });

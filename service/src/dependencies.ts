@@ -10,6 +10,7 @@ import { getDeployment } from './platform/db/deployment-queries.ts';
 import { findPendingMigrations } from './platform/db/migrate.ts';
 import { Pool } from './platform/db/pool.ts';
 import { explainPostgresFailure } from './platform/db/postgres-failures.ts';
+import type { ActingProcess } from './platform/db/postgres-servers.ts';
 import { requireSupportedVersion } from './platform/db/postgres-version.ts';
 import { isOnAnotherServer } from './platform/db/server-identity.ts';
 import { type OpenLog, openLog } from './platform/log.ts';
@@ -25,6 +26,7 @@ import { ChangeLog, petLog, shownLog } from './store/list-cache/change-log.ts';
 import { ListingChanges, type ListingVersion } from './store/list-cache/listing-changes.ts';
 import { PageCache } from './store/list-cache/page-cache.ts';
 import type { ListingFootprint } from './store/list-cache/shown-changes.ts';
+import { ShelterLinks } from './store/shelters/shelter-links.ts';
 
 /** Everything that a process needs. Opened and closed here. */
 export interface Dependencies extends OpenLog, AsyncDisposable {
@@ -39,6 +41,7 @@ export interface Dependencies extends OpenLog, AsyncDisposable {
   readonly changes: ChangeWatch;
   /** Writes and reads the links to adopters' pages. */
   readonly pageTokens: PageTokens;
+  readonly shelterLinks: ShelterLinks;
   /** Keys of other signatures are derived from it. */
   readonly secret: Buffer;
   /** Undefined: no traces. */
@@ -56,14 +59,17 @@ export interface DependencyOverrides {
   readonly byIndex?: boolean;
   /** How many times longer it waits for servers before it takes them for lost: cores that do other work too are late, and lose nothing. */
   readonly timeoutFactor?: number;
+  /** What the process is, if it acts for others. */
+  readonly actsAs?: ActingProcess;
 }
 
 export async function openDependencies(config: Config, overrides: DependencyOverrides = {}): Promise<Dependencies> {
-  const { byIndex = false, timeoutFactor = 1 } = overrides;
+  const { byIndex = false, timeoutFactor = 1, actsAs } = overrides;
   const { log, endLog } = openLog(config);
   const db = new Pool(config.databaseUrl, config.poolSize, {
     byIndex,
     timeoutFactor,
+    actsAs,
     onIdsSkipped: () => log.warn('ids go on higher: PostgreSQL is on another server, which may lack the last ones'),
   });
   const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword, timeoutFactor * redisDeadlineMs);
@@ -112,6 +118,7 @@ export async function openDependencies(config: Config, overrides: DependencyOver
       catalogue,
       changes: new ChangeWatch(db.ahead),
       pageTokens: new PageTokens(secret),
+      shelterLinks: new ShelterLinks(secret),
       secret,
       tracing: opened?.tracing,
       [Symbol.asyncDispose]: close,

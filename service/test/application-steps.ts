@@ -1,5 +1,6 @@
 // Setup steps for tests about applications. A step that fails ends the test.
 
+import { theService } from '../src/domain/actor.ts';
 import type { ApplicationStatus } from '../src/domain/application-states.ts';
 import { defaultScopes } from '../src/domain/scopes.ts';
 import { planBounds } from '../src/partners/rate-limit/plans.ts';
@@ -95,7 +96,7 @@ export async function submitUnconfirmed(
   email = `ada.${petId}@example.org`,
 ): Promise<Application> {
   const terms = { clientId: key.clientId, bounds: planBounds.free, mails: true };
-  const actor = { clientId: key.clientId, keyId: key.id, personId: null, shelterId: null, scopes: defaultScopes };
+  const actor = { clientId: key.clientId, keyId: key.id, personId: null, shelterId: null, scopes: defaultScopes, authority: null };
   const given = { petId: BigInt(petId), adopter: { name: 'Ada Lovelace', email } };
-  return store.dependencies.db.transaction((tx) => submitApplication(tx, given, actor, terms));
+  return store.dependencies.db.transaction((tx) => submitApplication(tx, given, actor, terms), theService);
 }

@@ -5,6 +5,7 @@ import { type QueuedMail, queueMail } from '../src/changes/mail/mail-queue.ts';
 import { type MailKind, type MailOutcome, type MailParts, MailSender } from '../src/changes/mail/mail-sender.ts';
 import type { MailMessage } from '../src/changes/mail/message.ts';
 import { ServerPause } from '../src/changes/mail/server-pause.ts';
+import { theService } from '../src/domain/actor.ts';
 import { parseSmtpUrl } from '../src/platform/smtp-url.ts';
 import type { TestStore } from './test-store.ts';
 
@@ -45,6 +46,7 @@ export function openMailSender(
     db: store.dependencies.db,
     server: parseSmtpUrl(server.url),
     from: { name: 'Danube Shelter', address: 'no-reply@store.example' },
+    replyTo: undefined,
     language: 'en',
     kinds: mailKinds,
     read: async (_, { subjectId }) => letters.get(subjectId),
@@ -59,7 +61,7 @@ export function openMailSender(
 }
 
 export const queue = (store: TestStore, ...mail: QueuedMail[]): Promise<void> =>
-  store.dependencies.db.transaction((tx) => queueMail(tx, ...mail));
+  store.dependencies.db.transaction((tx) => queueMail(tx, ...mail), theService);
 
 /** Until none is due. Errors of the server are returned. */
 export async function sendAll(sender: MailSender): Promise<unknown[]> {

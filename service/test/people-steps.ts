@@ -1,8 +1,9 @@
+import { theService } from '../src/domain/actor.ts';
 import { rightsOf } from '../src/domain/roles.ts';
-import { callerOf, type PersonCaller } from '../src/partners/people/caller.ts';
 import { useInvitation } from '../src/partners/people/links.ts';
 import { invitePerson, type Manager, type NewPerson, type Person } from '../src/partners/people/people.ts';
 import { findSession, openSession } from '../src/partners/people/sessions.ts';
+import { type PersonCaller, personCaller } from '../src/partners/principals/principals.ts';
 import type { TestStore } from './test-store.ts';
 
 export const origin = { network: '192.0.2.0/24' };
@@ -26,18 +27,18 @@ export async function join(
 ): Promise<Person> {
   people += 1;
   const address = email ?? `person-${people}@example.org`;
-  const { token } = await db.transaction((tx) => invitePerson(tx, operator, { role, shelterId, email: address, ...rest }));
-  return db.transaction((tx) => useInvitation(tx, token, origin));
+  const { token } = await db.transaction((tx) => invitePerson(tx, operator, { role, shelterId, email: address, ...rest }), theService);
+  return db.transaction((tx) => useInvitation(tx, token, origin), theService);
 }
 
 /** The token of a new session. */
 export async function signIn({ dependencies: { db } }: TestStore, { id }: Pick<Person, 'id'>): Promise<string> {
-  return (await db.transaction((tx) => openSession(tx, id, { from: '192.0.2.7', method: 'link' }))).token;
+  return (await db.transaction((tx) => openSession(tx, id, { from: '192.0.2.7', method: 'link' }), theService)).token;
 }
 
 /** The person as the operations know callers. */
 export async function actAs(store: TestStore, person: Pick<Person, 'id'>): Promise<PersonCaller> {
   const found = await findSession(store.dependencies.db, await signIn(store, person));
   if (!found) throw new Error('a new session is not found');
-  return callerOf(found, '192.0.2.7');
+  return personCaller(found, '192.0.2.7');
 }

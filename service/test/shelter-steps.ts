@@ -26,6 +26,12 @@ export async function addShelter(store: TestStore, name = 'Danube Shelter'): Pro
   return Number(rows[0]?.id);
 }
 
+/** As if store staff had written all that the shelters say. */
+export const confirmShelters = (store: TestStore): Promise<unknown> =>
+  store.write(`update confirmed_shelters as confirmed set name = shelters.name, email = shelters.email, phone = shelters.phone,
+    website = shelters.website, address = shelters.address, town = shelters.town, postcode = shelters.postcode
+    from shelters where shelters.id = shelter_id`);
+
 /** A key of a shelter's staff. */
 export const createShelterKey = (
   store: TestStore,

@@ -147,7 +147,7 @@ export async function createTestStore(options: TestStoreOptions = {}): Promise<T
   const code: ServiceCode = options.code ?? { createApp, openDependencies };
   // A busy machine must not make PostgreSQL or Redis late, except one that is there to be lost.
   const timeoutFactor = options.env?.['REDIS_URL'] || options.env?.['DATABASE_URL'] ? 1 : longerInTests;
-  const dependencies = resources.use(await code.openDependencies(config, { clock: options.clock, timeoutFactor }));
+  const dependencies = resources.use(await code.openDependencies(config, { clock: options.clock, timeoutFactor, actsAs: 'serve' }));
   const created = await code.createApp(dependencies, undefined, undefined, options.progressBounds);
   const { server, drain } = resources.adopt(created, (app) => app.server.close());
   // As `serve` does: PostgreSQL then rejects a write that is sent as a read.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { theService } from '../src/domain/actor.ts';
 import { addUsage } from '../src/partners/usage/usage-queries.ts';
 import type { TestKey, TestStore } from './test-store.ts';
 
@@ -19,7 +20,7 @@ export async function recordUsage(store: TestStore, { id }: Pick<TestKey, 'id'>,
     ...named('error', usage.errors),
     ...named('deprecated', usage.deprecated),
   ];
-  await store.dependencies.db.transaction((tx) => addUsage(tx, { processId: randomUUID(), batch: 1n }, usage.at, rows));
+  await store.dependencies.db.transaction((tx) => addUsage(tx, { processId: randomUUID(), batch: 1n }, usage.at, rows), theService);
 }
 
 export interface StoredUsage {

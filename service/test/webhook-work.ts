@@ -3,7 +3,7 @@ import { Deliverer } from '../src/changes/delivery/deliverer.ts';
 import { SafeSender } from '../src/changes/delivery/safe-sender.ts';
 import { Publisher } from '../src/changes/events/publisher.ts';
 import type { Dependencies } from '../src/dependencies.ts';
-import type { Transactor } from '../src/platform/db/handles.ts';
+import type { ServiceDb } from '../src/platform/db/handles.ts';
 import { poll } from './poll.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
@@ -17,7 +17,7 @@ export interface Work extends AsyncDisposable {
 }
 
 /** Delivers until it is disposed. Errors are thrown then, unless they are expected. */
-export function deliver({ db }: { readonly db: Transactor }, { mayFail = false } = {}): Work {
+export function deliver({ db }: { readonly db: ServiceDb }, { mayFail = false } = {}): Work {
   const stopping = new AbortController();
   const sender = new SafeSender({ toLoopback: true });
   const disabled: Array<{ id: bigint; reason: string }> = [];

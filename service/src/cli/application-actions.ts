@@ -8,7 +8,7 @@ import type { NamedApplication } from '../store/applications/application-queries
 import { ApplicationNoteSchema, DeclineSchema } from '../store/applications/application-schemas.ts';
 import { actOnApplication, setNote } from '../store/applications/applications.ts';
 import { rerunning } from '../store/applications/moved-meanwhile.ts';
-import { countOfPet } from '../store/applications/transition-queries.ts';
+import { countOfPet } from '../store/applications/place-queries.ts';
 import { checkBySchema } from './checked-options.ts';
 import { adopterOf, clientOf, getNamedApplication, petOf, withActions } from './named-applications.ts';
 import { parseId } from './option-values.ts';
@@ -23,7 +23,7 @@ const descriptions: Readonly<Record<ApplicationCallerAction, string>> = {
   review: 'note that staff consider an application',
   accept: 'choose the adopter of an application: an approved order reserves the animal, and other applications stay open',
   decline: 'decline an application',
-  reopen: 'consider an application again that was declined or closed',
+  reopen: 'consider an application again that was declined or closed, or withdrawn by a link of its adopter in the last 7 days',
   withdraw: 'withdraw an application, as its adopter has asked; if it is accepted, its order is cancelled',
 };
 
@@ -52,7 +52,7 @@ export function addApplicationActionCommands(applications: Command, config: Read
     checkBySchema(ApplicationNoteSchema, { note: text ?? null });
     return async ({ db }) => {
       await getNamedApplication(db, id);
-      await db.transaction((tx) => setNote(tx, id, text ?? null, theService));
+      await db.transaction((tx) => setNote(tx, id, text ?? null, theService), theService);
       const done = text === undefined ? `Removed the note of application ${id}.` : `Set the note of application ${id}.`;
       return { json: withActions(await getNamedApplication(db, id)), text: done };
     };
@@ -68,12 +68,12 @@ async function act(
 ): Promise<Result> {
   const { id } = application;
   // What is not allowed fails without a question.
-  if (asked.includes(name) && allowsApplicationAction(application.status, name)) {
+  if (asked.includes(name) && allowsApplicationAction(application, name)) {
     const what = `Application ${id} of ${clientOf(application)}: ${adopterOf(application)} for ${petOf(application)}, ${application.status}`;
     await confirm(what, `${await consequence(db, application, name)}${capitalised(name)} it?`, options);
   }
   const { orderExpirySeconds } = config;
-  await rerunning(catalogue).transaction((tx) => actOnApplication(tx, id, name, theService, { message, orderExpirySeconds }));
+  await rerunning(catalogue).transaction((tx) => actOnApplication(tx, id, name, theService, { message, orderExpirySeconds }), theService);
   const changed = await getNamedApplication(db, id);
   return { json: withActions(changed), text: [`Application ${id} is ${changed.status}.`, ...(await effects(db, changed, application))] };
 }
@@ -102,7 +102,7 @@ async function effects(db: Db, application: NamedApplication, before: NamedAppli
 
 /** Of an open application. */
 async function describeOthers(db: Db, { petId }: NamedApplication): Promise<string> {
-  const others = (await countOfPet(db, petId)).open - 1;
+  const others = (await countOfPet(db, petId)) - 1;
   if (others <= 0) return '';
   const [count, stay, are] =
     others === 1 ? ['1 other application', 'stays', 'It is'] : [`${others} other applications`, 'stay', 'They are'];

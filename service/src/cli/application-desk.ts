@@ -24,11 +24,11 @@ interface SubmitOptions {
   readonly answers?: string;
 }
 
-/** For what reaches a shelter by telephone or at the desk: the address needs no confirmation. */
+/** For what reaches a shelter by telephone or at the desk: it is submitted at once, whether its adopter confirms the address or not. */
 export function addSubmitCommand(applications: Command, config: ReadConfig): void {
   const submit = applications
     .command('submit')
-    .description('submit an application for a client, as at the desk: its adopter is not asked to confirm the e-mail address')
+    .description('submit an application for a client, as at the desk: it waits for no confirmation of the e-mail address')
     .requiredOption('--pet <id>', 'the animal', parseId)
     .requiredOption('--name <name>', "the adopter's name")
     .requiredOption('--email <address>', "the adopter's e-mail address")
@@ -81,5 +81,5 @@ async function submitFor({ db, config }: Dependencies, client: Client, applicati
     );
   }
   const terms = { clientId: client.id, bounds: boundsOf(client), mails: config.mail !== undefined };
-  return db.transaction((tx) => submitApplication(tx, application, theService, terms), client.id);
+  return db.transaction((tx) => submitApplication(tx, application, theService, terms), { clientId: client.id, authority: null });
 }

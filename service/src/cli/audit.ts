@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { auditedActs } from '../partners/audit/audit.ts';
 import { isPosition, listActs, type RecordedAct } from '../partners/audit/audit-list.ts';
+import { failedSignInDays, listFailedSignIns } from '../partners/people/failed-sign-ins.ts';
 import { findPerson, findPersonOf } from '../partners/people/people.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import type { Db } from '../platform/db/handles.ts';
@@ -21,7 +22,9 @@ interface Options {
 
 const limitDefault = 100;
 /** An erasure names what was erased among its values. */
-const targets = [...new Set<string>(Object.values(auditedActs)), 'animal', 'order', 'application'].filter((kind) => kind !== 'adopter');
+const targets = [...new Set<string>(Object.values(auditedActs).map(({ target }) => target)), 'animal', 'order', 'application'].filter(
+  (kind) => kind !== 'adopter',
+);
 
 export function addAuditCommands(program: Command, config: ReadConfig): void {
   const audit = program.command('audit').description('show who has done what, and from where');
@@ -57,6 +60,29 @@ export function addAuditCommands(program: Command, config: ReadConfig): void {
     };
   };
   onStore(list, config, read, printsArray);
+  addFailedSignIns(audit, config);
+}
+
+/** They have no author, so no row of the audit has them. */
+function addFailedSignIns(audit: Command, config: ReadConfig): void {
+  const failed = audit
+    .command('failed-sign-ins')
+    .description('list sign-ins to the console that failed: how often in which hour (UTC), by which way, from which network')
+    .option('--since <duration>', `only within this time: 90d, 12h, 30m (default: 24h; ${failedSignInDays}d are kept)`, parseDuration)
+    .option('--limit <n>', `at most this many rows, up to ${limitMax} (default: ${limitDefault})`, parseCount);
+  const read = ({ since = 86_400, limit = limitDefault }: Pick<Options, 'since' | 'limit'>) => {
+    if (limit > limitMax) throw new UsageError(`--limit must be an integer from 1 to ${limitMax}; got "${limit}".`);
+    return async ({ db }: { db: Db }) => {
+      const rows = await listFailedSignIns(db, new Date(Date.now() - since * 1_000), limit);
+      const text = () =>
+        printTable(
+          rows.map(({ hour, kind, network, count }) => ({ hour, by: kind, from: network, failed: count })),
+          'No sign-in has failed.',
+        );
+      return { json: rows, text };
+    };
+  };
+  onStore(failed, config, read, printsArray);
 }
 
 function readTarget(text: string): { kind: string; id: bigint } {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Dependencies } from '../dependencies.ts';
+import { theService } from '../domain/actor.ts';
 import { recordAudit } from '../partners/audit/audit.ts';
 import { findKey } from '../partners/clients/client-queries.ts';
 import { liftBan, listBans } from '../partners/rate-limit/bans.ts';
@@ -25,7 +26,7 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
     const lifted = await db.transaction(async (tx) => {
       await recordAudit(tx, commandAuthor(), 'ban.lifted', { targetId: id, shelterId: key.shelterId });
       return redis.call((client) => liftBan(client, redisKeys, key, clock.now()));
-    });
+    }, theService);
     const text = lifted ? `The ban of key ${id} was lifted.` : `Key ${id} was not banned. Its strikes were reset.`;
     return { json: { id, lifted }, text };
   });

@@ -26,7 +26,7 @@ export function addConsoleCommand(program: Command, config: ReadConfig): void {
 async function serveConsole(config: Config): Promise<void> {
   const consoleUrl = consoleUrlOf(config);
   await using opened = new AsyncDisposableStack();
-  const dependencies = opened.use(await openDependencies(config));
+  const dependencies = opened.use(await openDependencies(config, { actsAs: 'console' }));
   const { log, endLog, db } = dependencies;
   // Imported only here: loading it would double the startup time of the other commands.
   const { createConsole } = await import('../console/console-app.ts');
@@ -63,14 +63,15 @@ async function serveConsole(config: Config): Promise<void> {
 interface Measured {
   readonly requests: RequestTally;
   readonly limiter: Limiter;
-  readonly app: Pick<ConsoleApp, 'progress'>;
+  readonly app: Pick<ConsoleApp, 'progress' | 'failedSignIns'>;
 }
 
 async function openConsoleMetrics(dependencies: Dependencies, { requests, limiter, app }: Measured): Promise<AsyncDisposable> {
   const { openMetrics } = await import('../operations/telemetry/open-metrics.ts');
   const { addConsoleMetrics } = await import('../operations/telemetry/service-metrics.ts');
   const { metricsHost: host, metricsPort: port = 0 } = dependencies.config;
-  return openMetrics({ host, port }, dependencies, (registry) =>
-    addConsoleMetrics(registry, { requests, decisions: limiter.tally, progress: app.progress }),
-  );
+  return openMetrics({ host, port }, dependencies, (registry) => {
+    addConsoleMetrics(registry, { requests, decisions: limiter.tally, progress: app.progress });
+    registry.addValuesBy('homeward_failed_sign_ins_total', 'kind', () => [...app.failedSignIns.totals]);
+  });
 }

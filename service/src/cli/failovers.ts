@@ -1,8 +1,10 @@
 // What a worker does by itself when a standby has taken over.
 import type { FastifyBaseLogger } from 'fastify';
+import { theService } from '../domain/actor.ts';
 import { type Applied, applyJournal } from '../operations/recovery/apply-journal.ts';
+import { endSignIns } from '../operations/recovery/restored-store.ts';
 import type { Config } from '../platform/config.ts';
-import type { Transactor } from '../platform/db/handles.ts';
+import type { ServiceDb } from '../platform/db/handles.ts';
 import { readServers, recordFailover } from '../platform/db/server-identity.ts';
 import { placeOf, readOwnJournal } from './journal-files.ts';
 
@@ -13,7 +15,7 @@ import { placeOf, readOwnJournal } from './journal-files.ts';
 const lagDaysMax = 7;
 
 export interface FailoverParts {
-  readonly db: Transactor;
+  readonly db: ServiceDb;
   readonly config: Pick<Config, 'failover' | 'journalFile' | 'journalDirectory'>;
   /** The servers that this worker has published on: a store that leaves one of them under its eyes was not restored. */
   readonly servers: ReadonlySet<string>;
@@ -22,7 +24,8 @@ export interface FailoverParts {
 
 /**
  * Records that the store is on another server, if that is known to be a failover. A standby may lack the last commits, so the journal is
- * applied first: what was revoked stays revoked. If this worker ends before it is recorded, another one does it again, which is harmless.
+ * applied first: what was revoked stays revoked. People sign in again, since sessions and links that were ended may be back. If this worker
+ * ends before it is recorded, another one does it again, which is harmless.
  *
  * Returns 0: there is never more to do at once.
  */
@@ -31,12 +34,19 @@ export async function followFailover({ db, config, servers, log }: FailoverParts
   if (here === null || recorded === null || here === recorded) return 0;
   if (config.failover === undefined && !servers.has(recorded)) return 0;
   const journal = config.failover === 'lossless' ? 'not needed' : await applyOwnJournal(db, config, log);
-  if (await recordFailover(db, { from: recorded, to: here }))
-    log.warn({ from: recorded, to: here, journal }, 'a standby has taken over: this server is recorded as the one of the store');
+  const isFirst = await db.transaction(async (tx) => {
+    // Only by the first worker: who has signed in since then stays so.
+    if (!(await recordFailover(tx, { from: recorded, to: here }))) return false;
+    if (config.failover === 'lossless') return true;
+    await endSignIns(tx);
+    tx.endsAuthority();
+    return true;
+  }, theService);
+  if (isFirst) log.warn({ from: recorded, to: here, journal }, 'a standby has taken over: this server is recorded as the one of the store');
   return 0;
 }
 
-async function applyOwnJournal(db: Transactor, config: FailoverParts['config'], log: FailoverParts['log']): Promise<Applied | 'none'> {
+async function applyOwnJournal(db: ServiceDb, config: FailoverParts['config'], log: FailoverParts['log']): Promise<Applied | 'none'> {
   if (!placeOf(config)) return 'none';
   // A line that was cut off by a crash is of an act that was not confirmed.
   const onUnreadable = (text: string) => log.warn({ line: text.slice(0, 200) }, 'journal line skipped: it is not readable');

@@ -20,18 +20,26 @@ export const petOf = ({ pet, petId }: Pick<NamedApplication, 'pet' | 'petId'>): 
 export const clientOf = ({ client, clientId }: Pick<NamedApplication, 'client' | 'clientId'>): string => named(client, clientId);
 export const adopterOf = ({ adopter }: Pick<NamedApplication, 'adopter'>): string => adopter?.name ?? 'an erased adopter';
 
+type Internal = 'isMailed' | 'isConfirmed' | 'linkNumber' | 'isReopenable';
+
 /** An application as `--json` prints it: with the actions that its status allows. */
 export const withActions = ({
   isMailed: _,
+  isConfirmed: __,
+  linkNumber: ___,
+  isReopenable,
   ...application
-}: NamedApplication): Omit<NamedApplication, 'isMailed'> & { actions: ApplicationCallerAction[] } => ({
+}: NamedApplication): Omit<NamedApplication, Internal> & { actions: ApplicationCallerAction[] } => ({
   ...application,
-  actions: applicationActionsFrom(application.status),
+  actions: applicationActionsFrom({ status: application.status, isReopenable }),
 });
 
 /** The commands that the application's status allows. */
-export const nextCommands = ({ id, status, orderId }: Pick<NamedApplication, 'id' | 'status' | 'orderId'>): string[] => [
-  // An accepted application ends with its order.
-  ...(status === 'accepted' && orderId !== null ? [`homeward orders complete ${orderId}`] : []),
-  ...applicationActionsFrom(status).map((action) => `homeward applications ${action} ${id}`),
-];
+export const nextCommands = (application: Pick<NamedApplication, 'id' | 'status' | 'orderId' | 'isReopenable'>): string[] => {
+  const { id, status, orderId } = application;
+  return [
+    // An accepted application ends with its order.
+    ...(status === 'accepted' && orderId !== null ? [`homeward orders complete ${orderId}`] : []),
+    ...applicationActionsFrom(application).map((action) => `homeward applications ${action} ${id}`),
+  ];
+};

@@ -8,6 +8,7 @@ import { redisKeysOf } from '../platform/redis/redis-keys.ts';
 import { RedisLink } from '../platform/redis/redis-link.ts';
 import { PageTokens } from '../store/applications/page-tokens.ts';
 import { Catalogue } from '../store/list-cache/catalogue.ts';
+import { ShelterLinks } from '../store/shelters/shelter-links.ts';
 import { printJson } from './output.ts';
 
 export function addOpenApiCommand(program: Command, config: ReadConfig): void {
@@ -28,6 +29,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         catalogue: new Catalogue(db, redis, redisKeys),
         changes: new ChangeWatch(db),
         pageTokens: new PageTokens(Buffer.alloc(0)),
+        shelterLinks: new ShelterLinks(Buffer.alloc(0)),
         secret: Buffer.alloc(0),
         tracing: undefined,
         [Symbol.asyncDispose]: async () => {},

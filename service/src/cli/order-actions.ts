@@ -96,7 +96,7 @@ async function cancelOne(dependencies: Dependencies, id: bigint, asked: Asked): 
 
 /** The same operation as the API's, done as the store's staff. */
 async function act({ db, catalogue }: Dependencies, order: NamedOrder, name: CallerAction): Promise<Result> {
-  const changed = await catalogue.transaction((tx) => actOnOrder(tx, order.id, name, theService, settleApplications));
+  const changed = await catalogue.transaction((tx) => actOnOrder(tx, order.id, name, theService, settleApplications), theService);
   const pet = await findPet(db, order.petId);
   const status = pet ? `${petOf(order)} is ${pet.status}.` : `${petOf(order)} was removed before.`;
   return { json: withActions({ ...order, ...changed }), text: `Order ${order.id} is ${changed.status}. ${status}` };
@@ -124,7 +124,7 @@ async function place({ db, catalogue, config }: Dependencies, client: Client, or
   }
   const terms = { client: { clientId: client.id, bounds: boundsOf(client) }, expiresInSeconds: config.orderExpirySeconds };
   try {
-    return await catalogue.transaction((tx) => placeOrder(tx, order, theService, terms));
+    return await catalogue.transaction((tx) => placeOrder(tx, order, theService, terms), theService);
   } catch (error) {
     if (error instanceof AppError && error.code === 'pet_not_available') throw await explainUnavailable(db, order.petId, error);
     throw error;

@@ -1,9 +1,20 @@
 import type { Command } from 'commander';
-import { queueInvitation } from '../changes/mail/people-mail.ts';
-import { type Role, roles } from '../domain/roles.ts';
+import { queueInvitation, queueRaise } from '../changes/mail/people-mail.ts';
+import { theService } from '../domain/actor.ts';
+import { type Post, type Role, roles } from '../domain/roles.ts';
 import { linkUrl } from '../partners/people/link-url.ts';
-import { makeSignInLink } from '../partners/people/links.ts';
-import { changePerson, findPerson, findPersonOf, invitePerson, listPeople, type Person, removePerson } from '../partners/people/people.ts';
+import { type MintedLink, makeSignInLink, mint } from '../partners/people/links.ts';
+import {
+  changePerson,
+  findPerson,
+  findPersonOf,
+  invitedShownMax,
+  invitePerson,
+  listInvited,
+  listPeople,
+  type Person,
+  removePerson,
+} from '../partners/people/people.ts';
 import { PeopleError } from '../partners/people/people-error.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import type { Db } from '../platform/db/handles.ts';
@@ -20,6 +31,11 @@ interface PlaceOptions {
   readonly role?: Role;
   readonly shelter?: bigint;
   readonly name?: string;
+}
+
+interface ChangeOptions extends PlaceOptions, JournalOptions {
+  /** Of the store itself. */
+  readonly store?: boolean;
 }
 
 export function addPeopleCommands(program: Command, config: ReadConfig): void {
@@ -49,11 +65,12 @@ export function addPeopleCommands(program: Command, config: ReadConfig): void {
       email: person.email,
       name: person.name,
       role: person.role,
-      of: person.shelterId === null ? 'store' : `shelter ${person.shelterId}`,
+      of: placeOf(person),
       state: stateOf(person),
+      'invited by': person.invitedBy ?? 'command',
       'last seen': person.lastSeenAt,
     }),
-    leastImportant: ['name', 'last seen'],
+    leastImportant: ['name', 'invited by', 'last seen'],
   });
 
   const invite = people
@@ -73,18 +90,19 @@ export function addPeopleCommands(program: Command, config: ReadConfig): void {
         const invited = await asUsageError(
           db.transaction(async (tx) => {
             const invitation = await invitePerson(tx, commandManager(), { email, name, role, shelterId: shelter });
-            return { ...invitation, mailAt: isMailed ? await queueInvitation(tx, invitation.person.id) : undefined };
-          }),
+            if (isMailed) await queueInvitation(tx, invitation.person.id);
+            return invitation;
+          }, theService),
         );
-        const { person, token, expiresAt, mailAt } = invited;
+        const { person, token, expiresAt } = invited;
         const url = linkUrl(consoleUrlOf(settings), 'invitation', token);
         return {
           json: { ...person, url, expiresAt, isMailed },
           text: [
-            `Invited ${person.email} as ${role} of ${shelter === null ? 'the store' : `shelter ${shelter}`}. The link works once, until ${expiresAt.toISOString()}:`,
+            `Invited ${person.email} as ${postOf(person)}. The link works once, until ${expiresAt.toISOString()}:`,
             '',
             `  ${url}`,
-            ...(mailAt ? ['', `A mail with a link of its own is due at ${mailAt.toISOString()}.`] : []),
+            ...(isMailed ? ['', mailedToo] : []),
           ],
         };
       },
@@ -92,23 +110,38 @@ export function addPeopleCommands(program: Command, config: ReadConfig): void {
 
   const change = people
     .command('change')
-    .description('change the role, the shelter or the name of a person; it applies from the next page')
+    .description('change the role, the shelter or the name of a person; more rights wait until the person follows a link, which is printed')
     .argument('<person>', 'the id or the address')
     .addOption(choiceOption('--role <role>', 'the new role', roles))
     .option('--shelter <id>', 'the new shelter', parseId)
     .option('--store', 'of the store itself from now on')
-    .option('--name <name>', 'the new name');
-  onStore(change, config, (who: string, { role, shelter, store, name }: PlaceOptions & { readonly store?: boolean }) => {
+    .option('--name <name>', 'the new name')
+    .option(...withoutJournalOption);
+  onStore(change, config, (who: string, { role, shelter, store, name, ...options }: ChangeOptions) => {
     if (shelter !== undefined && store) throw new UsageError('--shelter and --store contradict each other; give one.');
     if (role === undefined && shelter === undefined && !store && name === undefined)
       throw new UsageError('Give what to change: --role, --shelter, --store or --name.');
-    return async ({ db }) => {
+    return async (dependencies) => {
+      const { db, config: settings } = dependencies;
+      const journal = await openCommandJournal(dependencies, options);
       const { id } = await getPerson(db, who);
       const shelterId = store ? null : shelter;
-      const changed = await asUsageError(db.transaction((tx) => changePerson(tx, commandManager(), id, { role, shelterId, name })));
+      const isMailed = settings.mail !== undefined;
+      const { person, link, isJournaled } = await asUsageError(
+        db.transaction(async (tx) => {
+          const changed = await changePerson(tx, journal, commandManager(), id, { role, shelterId, name });
+          if (!changed.isOffered) return { ...changed, link: undefined };
+          if (isMailed) await queueRaise(tx, id);
+          return { ...changed, link: await mint(tx, changed.person, 'raise') };
+        }, theService),
+      );
+      if (!isJournaled) reportMissingLine(dependencies.config);
+      const is = `${named(person.email, id)} is ${postOf(person)}`;
+      if (!link) return { json: person, text: `${is}.` };
+      const url = linkUrl(consoleUrlOf(settings), link.kind, link.token);
       return {
-        json: changed,
-        text: `${named(changed.email, id)} is ${changed.role} of ${changed.shelterId === null ? 'the store' : `shelter ${changed.shelterId}`}.`,
+        json: { ...person, url, expiresAt: link.expiresAt, isMailed },
+        text: [`${is}, and ${raiseText(link)}`, '', `  ${url}`, ...(isMailed ? ['', mailedToo] : [])],
       };
     };
   });
@@ -117,34 +150,66 @@ export function addPeopleCommands(program: Command, config: ReadConfig): void {
     .command('remove')
     .description('remove a person: sessions, passkeys and links end at once; what the person has done stays')
     .argument('<person>', 'the id or the address')
+    .option('--and-invited', 'also those whom the person has invited, but not those whom they have invited')
     .option(...withoutJournalOption)
     .option(...yesOption);
-  onStore(remove, config, (who: string, options: Asked & JournalOptions) => async (dependencies) => {
+  onStore(remove, config, (who: string, options: Asked & JournalOptions & { readonly andInvited?: boolean }) => async (dependencies) => {
     const { db } = dependencies;
     const journal = await openCommandJournal(dependencies, options);
-    const { id, email, role } = await getPerson(db, who);
-    await confirm(`${named(email, id)}, ${role}`, 'Remove?', options);
-    const { isJournaled } = await asUsageError(db.transaction((tx) => removePerson(tx, journal, commandManager(), id)));
+    const person = await getPerson(db, who);
+    const invited = await listInvited(db, commandManager(), person.id);
+    const meant = options.andInvited ? [person, ...invited] : [person];
+    await confirm(meant.map(({ email, id, role }) => `${named(email, id)}, ${role}`).join('\n'), 'Remove?', options);
+    const others = meant.slice(1).map(({ id }) => id);
+    const { isJournaled } = await asUsageError(
+      db.transaction((tx) => removePerson(tx, journal, commandManager(), person.id, others), theService),
+    );
     if (!isJournaled) reportMissingLine(dependencies.config);
-    return { json: { id, email, removed: true }, text: `${named(email, id)} was removed.` };
+    const left = options.andInvited ? [] : invited;
+    const more = left.length === invitedShownMax ? ['  … there may be more'] : [];
+    return {
+      json: { id: person.id, email: person.email, removed: true, alsoRemoved: others, invitedAndLeft: left.map(({ id }) => id) },
+      text: [
+        ...meant.map(({ email, id }) => `${named(email, id)} was removed.`),
+        ...(left.length > 0
+          ? ['', 'Invited by this person, and still there:', ...left.map(({ email, id }) => `  ${named(email, id)}`), ...more]
+          : []),
+      ],
+    };
   });
 
   const link = people
     .command('link')
-    .description('make a link that signs a person in, once and within 10 minutes; who opens it acts as this person')
+    .description(
+      'make a link that signs a person in, once and within 10 minutes; who opens it acts as this person, with the rights that wait',
+    )
     .argument('<email>', 'the address');
   onStore(link, config, (email: string) => async ({ db, config: settings }) => {
-    const made = await asUsageError(db.transaction((tx) => makeSignInLink(tx, commandManager(), email)));
-    const url = linkUrl(consoleUrlOf(settings), 'sign_in', made.token);
+    const made = await asUsageError(db.transaction((tx) => makeSignInLink(tx, commandManager(), email), theService));
+    const url = linkUrl(consoleUrlOf(settings), made.kind, made.token);
+    const { id, email: address } = made.person;
     return {
-      json: { id: made.person.id, email: made.person.email, url, expiresAt: made.expiresAt },
-      text: [`Signs ${made.person.email} in, once, until ${made.expiresAt.toISOString()}:`, '', `  ${url}`],
+      json: { id, email: address, kind: made.kind, url, expiresAt: made.expiresAt },
+      text: [
+        made.kind === 'raise' ? `${address} ${raiseText(made)}` : `Signs ${address} in, once, until ${made.expiresAt.toISOString()}:`,
+        '',
+        `  ${url}`,
+      ],
     };
   });
 }
 
-function stateOf({ invitedUntil, isOpen }: Person): string {
-  if (invitedUntil === null) return 'active';
+const mailedToo = 'A mail with a link of its own is on its way.';
+
+const placeOf = ({ shelterId }: Pick<Post, 'shelterId'>, store = 'store'): string => (shelterId === null ? store : `shelter ${shelterId}`);
+
+const postOf = (post: Post): string => `${post.role} of ${placeOf(post, 'the store')}`;
+
+const raiseText = ({ person, expiresAt }: MintedLink): string =>
+  `becomes ${person.raise ? postOf(person.raise) : ''} by this link. It works once, until ${expiresAt.toISOString()}, and ends what the person signs in with now:`;
+
+function stateOf({ invitedUntil, isOpen, raise }: Person): string {
+  if (invitedUntil === null) return raise?.isOpen ? `active, ${postOf(raise)} by a link` : 'active';
   return isOpen ? 'invited' : 'invitation ended';
 }
 

@@ -35,7 +35,7 @@ export function addOutcomeCommand(pets: Command, config: ReadConfig): void {
         return { json: outcome, text: `Animal ${id}: ${outcome.type}, recorded ${timeText(outcome.recordedAt)}.${until}` };
       }
       const pet = await findPet(db, id);
-      const outcome = await catalogue.transaction((tx) => recordOutcome(tx, id, type, theService, () => {}));
+      const outcome = await catalogue.transaction((tx) => recordOutcome(tx, id, type, theService, () => {}), theService);
       return {
         json: outcome,
         text: `${named(pet?.name, id)} is on no list any more: ${type}. To undo it: homeward pets outcome ${id} --undo`,

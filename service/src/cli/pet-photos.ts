@@ -125,8 +125,8 @@ async function upload({ db, config }: Dependencies, petId: bigint, file: string,
   await requireRoom(store);
   await requireHere(db, store);
   const original = await storeFile(store, file);
-  const { shelterId, scopes } = theService;
-  const { photo } = await addPhoto({ db, store }, petId, original, { shelterId, scopes, clientId: client.id, bounds: boundsOf(client) });
+  const sender = { ...theService, clientId: client.id, bounds: boundsOf(client) };
+  const { photo } = await addPhoto({ db, store }, petId, original, sender);
   return photo;
 }
 

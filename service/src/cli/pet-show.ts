@@ -3,7 +3,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { Profile } from '../domain/profile-fields.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import type { Db } from '../platform/db/handles.ts';
-import { countOfPet } from '../store/applications/transition-queries.ts';
+import { countOfPet } from '../store/applications/place-queries.ts';
 import { findNamedOrder, findOpenOrdersOfPets } from '../store/orders/order-queries.ts';
 import { findHold } from '../store/pets/hold-queries.ts';
 import { findPlacement, selectPets } from '../store/pets/pet-queries.ts';
@@ -35,7 +35,7 @@ async function describePet({ db, config: { photosUrl } }: Dependencies, id: bigi
   const hold = await findHold(db, id);
   const orderId = (await findOpenOrdersOfPets(db, [id])).get(id);
   const order = orderId === undefined ? undefined : await findNamedOrder(db, orderId);
-  const { open: openApplications } = await countOfPet(db, id);
+  const openApplications = await countOfPet(db, id);
   const profile = profileOf(await getProfile(db, id), dayOf(Date.now()));
   const photos = await selectPhotos(db, id);
   const record = {

@@ -4,8 +4,8 @@ import { theService } from '../domain/actor.ts';
 import { closedBy } from '../domain/application-states.ts';
 import { type PetStatus, petStatuses } from '../domain/pet-statuses.ts';
 import type { ReadConfig } from '../platform/config.ts';
+import { countOfPet } from '../store/applications/place-queries.ts';
 import { settleApplications } from '../store/applications/settling.ts';
-import { countOfPet } from '../store/applications/transition-queries.ts';
 import { findOpenOrder, findOrderedPets } from '../store/orders/orders.ts';
 import { type Pet, type PetChanges, PetChangesSchema } from '../store/pets/pet-schemas.ts';
 import { changePet } from '../store/pets/pets.ts';
@@ -41,7 +41,7 @@ export function addUpdatePetCommand(pets: Command, config: ReadConfig): void {
       const { db } = dependencies;
       const pet = await getNamedPet(db, id);
       const categoryId = category === undefined ? undefined : await readCategoryId(db, category);
-      const closed = status !== undefined && status !== pet.status && closedBy[status] ? (await countOfPet(db, id)).open : 0;
+      const closed = status !== undefined && status !== pet.status && closedBy[status] ? await countOfPet(db, id) : 0;
       if (closed > 0)
         await confirm(`${petOf(pet)} of ${categoryOf(pet)}, ${pet.status}`, `${closingOf(closed)} Set it to ${status}?`, asked);
       const changes = { ...(name !== undefined && { name }), ...(categoryId !== undefined && { categoryId }), ...(status && { status }) };

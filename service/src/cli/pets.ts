@@ -128,7 +128,7 @@ async function addPet({ db, catalogue, config: { categories } }: Dependencies, p
   try {
     const rules = { categories, shelterId: firstShelterId, registrant: undefined };
     const added = await addPetToCategory(catalogue, pet, theService, rules);
-    return added ?? (await catalogue.transaction((tx) => createPet(tx, pet, theService, rules)));
+    return added ?? (await catalogue.transaction((tx) => createPet(tx, pet, theService, rules), theService));
   } catch (error) {
     throw await explainUnknownCategory(db, pet.categoryId, error);
   }

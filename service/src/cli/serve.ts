@@ -24,7 +24,7 @@ export function addServeCommand(program: Command, config: ReadConfig): void {
 /** Serves until SIGTERM or SIGINT. Then fails readiness, waits, finishes requests in flight, and closes. */
 export async function serve(config: Config, overrides: { clock?: Clock } = {}): Promise<void> {
   await using opened = new AsyncDisposableStack();
-  const dependencies = opened.use(await openDependencies(config, overrides));
+  const dependencies = opened.use(await openDependencies(config, { ...overrides, actsAs: 'serve' }));
   const { log, endLog, db, changes } = dependencies;
   // Imported only here: loading the app would double the startup time of the other commands.
   const { createApp } = await import('../app.ts');

@@ -17,6 +17,7 @@ import { commandAuthor } from './command-author.ts';
 import { addListAction } from './list-command.ts';
 import { named } from './names.ts';
 import { choiceOption, parseId } from './option-values.ts';
+import { addConfirmCommand } from './shelter-confirm.ts';
 import { addQuestionsCommand } from './shelter-questions.ts';
 import { onStore } from './store-command.ts';
 
@@ -36,7 +37,7 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
   onStore(create, config, (options: ValueOptions) => {
     const input = readValues(NewShelterSchema, options) as NewShelter;
     return async ({ db }) => {
-      const created = await db.transaction((tx) => createShelter(tx, commandAuthor(), input));
+      const created = await db.transaction((tx) => createShelter(tx, commandAuthor(), input), theService);
       const text = [
         `Created ${named(created.name, created.id)}.`,
         `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes ${[...defaultScopes, ...scopesOfBoundKeys].join()}`,
@@ -54,13 +55,15 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
   );
   onStore(update, config, (id: bigint, options: ValueOptions) => {
     const changes = readValues(ShelterChangesSchema, options) as ShelterChanges;
-    return async ({ catalogue }) => {
-      const changed = await changeShelter(catalogue, id, changes, { key: theService, by: commandAuthor(), expect: () => {} });
+    return async ({ catalogue, config: { mail } }) => {
+      const access = { key: theService, by: commandAuthor(), expect: () => {}, mails: mail !== undefined };
+      const changed = await changeShelter(catalogue, id, changes, access);
       return { json: changed, text: `Updated ${named(changed.name, changed.id)}.` };
     };
   });
 
   addQuestionsCommand(shelters, config);
+  addConfirmCommand(shelters, config);
 }
 
 const addValueOptions = (command: Command): Command =>

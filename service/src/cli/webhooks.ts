@@ -3,6 +3,7 @@ import { replay } from '../changes/webhooks/deliveries.ts';
 import { selectWebhooks } from '../changes/webhooks/webhook-queries.ts';
 import type { Replay } from '../changes/webhooks/webhook-schemas.ts';
 import { disableByOperator, enableByOperator } from '../changes/webhooks/webhooks.ts';
+import { theService } from '../domain/actor.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import type { Db } from '../platform/db/handles.ts';
 import { clientNamesOf } from './clients-by-name.ts';
@@ -81,7 +82,7 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
   onStore(replayCommand, config, (id: bigint, options: ReplayOptions) => {
     const input = readReplay(options);
     return async ({ db }) => {
-      const count = await db.transaction((tx) => replay(tx, 'any', id, input));
+      const count = await db.transaction((tx) => replay(tx, 'any', id, input), theService);
       return { json: { id, count }, text: `Queued ${count} ${count === 1 ? 'delivery' : 'deliveries'}.` };
     };
   });

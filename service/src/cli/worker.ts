@@ -27,6 +27,7 @@ import type { Config, ReadConfig } from '../platform/config.ts';
 import { openJournal } from '../platform/journal/journal.ts';
 import { eraseCompletedWith, eraseOldApplicants } from '../store/applications/applicants.ts';
 import { remindShelters } from '../store/applications/application-mail.ts';
+import { sweepBulkEnds, workOnBulkEnds } from '../store/applications/bulk-ends.ts';
 import { closeUnanswered, deleteUnconfirmedApplications, settleLeftApplications } from '../store/applications/settling.ts';
 import { makeHistoryPartitions } from '../store/history/history.ts';
 import { refillListings } from '../store/listings/refill-queries.ts';
@@ -51,6 +52,8 @@ const scanJob = 'scan-photo-files';
 const batchSizeMax = 100;
 /** Short, so that an animal is available within a second after its order expired or its hold ended. A poll costs one index probe. */
 const expiryIntervalMs = 250;
+/** A poll costs one index probe. */
+const bulkEndIntervalMs = 1_000;
 const publishIntervalMs = 50;
 const publishSizeMax = 500;
 const failoverIntervalMs = 1_000;
@@ -203,6 +206,8 @@ async function work(config: Config): Promise<void> {
     runJob('settle-applications', expiryIntervalMs, () => settleLeftApplications(db, batchSizeMax)),
     runJob('close-unanswered-applications', sweepIntervalMs, () => closeUnanswered(db, config.applicationExpiryDays, batchSizeMax)),
     runJob('end-undoable-outcomes', sweepIntervalMs, () => endUndoableOutcomes(db, batchSizeMax)),
+    runJob('end-applications-of-client', bulkEndIntervalMs, () => workOnBulkEnds(db, catalogue)),
+    runJob('sweep-ended-together', sweepIntervalMs, () => sweepBulkEnds(db, sweepSizeMax)),
     runJob('delete-unconfirmed-applications', sweepIntervalMs, () => deleteUnconfirmedApplications(db, sweepSizeMax)),
     // Logged at debug level: up to twenty times a second.
     runJob('publish-events', publishIntervalMs, () => publisher.publish(), 'debug'),

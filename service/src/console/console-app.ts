@@ -1,13 +1,16 @@
 import { createServer } from 'node:http';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { Dependencies } from '../dependencies.ts';
 import { type RequestTally, tallyRoutes } from '../operations/telemetry/request-tally.ts';
-import { admitAddress, countUnreadable } from '../partners/admission/admission.ts';
+import { countUnreadable } from '../partners/admission/admission.ts';
+import { FailedSignIns } from '../partners/people/failed-sign-ins.ts';
+import { LinkBudget } from '../partners/people/link-budget.ts';
+import { chargeOrWait } from '../partners/rate-limit/charging.ts';
 import type { Limiter } from '../partners/rate-limit/limiter.ts';
 import { trustsProxies } from '../platform/http/addresses.ts';
 import { createSocketErrorSender, handleClientErrors, ignoreExpectations, rejectTunnels } from '../platform/http/client-errors.ts';
 import { codingFor, compress } from '../platform/http/content-coding.ts';
-import { allOf, type FinishedRequest, observeRequests } from '../platform/http/finished-requests.ts';
+import { allOf, type ConsoleVisit, type FinishedRequest, observeRequests } from '../platform/http/finished-requests.ts';
 import { addHealthRoutes } from '../platform/http/health.ts';
 import { newRequestId } from '../platform/http/request-id.ts';
 import { requestLogger } from '../platform/http/request-log.ts';
@@ -15,6 +18,7 @@ import { ResponseProgress, setReaders } from '../platform/http/response-progress
 import { addSecurityHeaders } from '../platform/http/security-headers.ts';
 import { describeRequests, traceRequests } from '../platform/http/traced-requests.ts';
 import { openJournal } from '../platform/journal/journal.ts';
+import { networkOfAddress } from '../platform/networks.ts';
 import { openPhotoStore } from '../store/photos/open-store.ts';
 import { addPhotoFiles } from '../store/photos/photo-file-routes.ts';
 import { consoleScreens } from './console-screens.ts';
@@ -28,6 +32,8 @@ import { mountScreens } from './screens/mount-screens.ts';
 import type { Screens } from './screens/screens.ts';
 import { SlowForms } from './screens/slow-forms.ts';
 import { Cookies } from './sessions/cookies.ts';
+import { Devices } from './sessions/devices.ts';
+import { PersonBudget } from './sessions/person-budget.ts';
 import { Seals } from './sessions/seals.ts';
 import { Visitors } from './sessions/visitors.ts';
 import { MailLinks } from './sign-in/mailed-links.ts';
@@ -43,6 +49,7 @@ export interface ConsoleApp {
   /** What those may open who are not. */
   readonly strangers: StrangerRoutes;
   readonly progress: Pick<ResponseProgress, 'closed' | 'unsentBytes'>;
+  readonly failedSignIns: FailedSignIns;
   /** Makes readiness fail and asks browsers to close their connections. Requests are still handled. */
   drain(): void;
 }
@@ -79,20 +86,43 @@ export async function createConsole(
   const assets = readAssets();
   const [seals, cookies] = [new Seals(secret), new Cookies(consoleUrl)];
   const visitors = new Visitors({ db, seals, cookies });
-  const admit = (address: string) => admitAddress(limiter, address);
-  const frame = new Frame({ assets, seals, cookies, visitors, clock, consoleUrl, admit, pages: () => screens.pages });
+  const frame = new Frame({
+    assets,
+    seals,
+    cookies,
+    visitors,
+    devices: new Devices({ seals, cookies, clock }),
+    budget: new PersonBudget(limiter, clock),
+    clock,
+    consoleUrl,
+    admit: async (address, purpose) => Math.ceil((await chargeOrWait(limiter, { address, purpose })) / 1_000),
+    pages: () => screens.pages,
+  });
   const ceremonies = new PasskeyCeremonies({ seals, cookies, clock, consoleUrl });
   const provider = config.oidc && new Provider(config.oidc, consoleUrl, log);
   const stopping = new AbortController();
   const photoStore = openPhotoStore(config.photos);
   const uploads = new PhotoUploads({ db, store: photoStore, stopping: stopping.signal });
-  const screens = consoleScreens({ db, clock, config, journal, frame, ceremonies, consoleUrl, mails: config.mail !== undefined, uploads });
+  const screens = consoleScreens({
+    db,
+    clock,
+    config,
+    journal,
+    frame,
+    ceremonies,
+    consoleUrl,
+    mails: config.mail !== undefined,
+    hasProvider: provider !== undefined,
+    uploads,
+  });
+  const failed = new FailedSignIns(db, log);
+  const linkBudget = new LinkBudget(dependencies);
   const mailLinks = config.mail && new MailLinks(db, log);
   const progress = new ResponseProgress(log);
   const headers = pageHeaders(consoleUrl, config.photosUrl);
   const sendErrorOnSocket = createSocketErrorSender(
     // Slow lines are no guesses, and behind a proxy the address is everybody's.
-    async (address, code) => (code === 'request_timeout' ? {} : countUnreadable(limiter, address)),
+    async (address, code) => (code === 'request_timeout' ? {} : countUnreadable(limiter, address, 'signIn')),
     log,
     requests && ((code) => requests.observeUnreadable(code)),
     (error) => unreadablePage(assets, headers, error),
@@ -119,10 +149,12 @@ export async function createConsole(
   rejectTunnels(app.server, sendErrorOnSocket);
   setReaders(app);
   addSecurityHeaders(app);
-  if (observe) observeRequests(app, (finished) => observe(withoutSecrets(finished)));
+  if (observe) observeRequests(app, (finished) => observe(withoutSecrets(finished)), visitOf);
   if (tracing) describeRequests(app, tracing);
   if (requests) tallyRoutes(app, requests);
   app.decorateRequest('visitor', null);
+  app.decorateRequest('showsPersonalData', false);
+  app.decorateRequest('usedUp', null);
   addFormBodies(app);
   app.addHook('onSend', (_, reply, payload, done) => {
     if (draining) reply.header('connection', 'close');
@@ -130,6 +162,7 @@ export async function createConsole(
   });
   app.addHook('preClose', async () => void setTimeout(() => stopping.abort(), arrivalStopMs).unref());
   app.addHook('onClose', () => mailLinks?.settle());
+  app.addHook('onClose', () => failed.store());
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
   addAssets(app, assets);
   addPhotoFiles(app, photoStore);
@@ -140,7 +173,8 @@ export async function createConsole(
     pages.setErrorHandler((error, request, reply) => sendErrorPage(frame, error, request, reply));
     pages.addHook('onRequest', async (request, reply) => {
       reply.headers(headers).header('x-request-id', request.id);
-      request.visitor = (await visitors.find(request)) ?? null;
+      // The address of such a page signs somebody in: what the page loads must not get it as its referrer.
+      if (request.routeOptions.url?.includes(':token')) reply.header('referrer-policy', 'strict-origin');
     });
     pages.addHook('onSend', async (request, reply, payload) => {
       const coding = typeof payload === 'string' ? codingFor(request.headers['accept-encoding'], payload.length) : undefined;
@@ -149,7 +183,7 @@ export async function createConsole(
       return compress(payload as string, coding, 'fast');
     });
     strangers = new StrangerRoutes(pages, frame);
-    addSignIn(strangers, { db, frame, ceremonies, provider, mailLinks });
+    addSignIn(strangers, { linkBudget, db, frame, ceremonies, provider, mailLinks, failed, journal });
     mountScreens(pages, screens, frame, new FormRunner(catalogue), new SlowForms(stopping.signal, formMsMax));
   });
   await app.ready();
@@ -159,6 +193,7 @@ export async function createConsole(
     screens,
     strangers,
     progress,
+    failedSignIns: failed,
     drain: () => {
       draining = true;
     },
@@ -180,6 +215,13 @@ function addFormBodies(app: FastifyInstance): void {
   });
   for (const type of ['multipart/form-data', /^image\//]) app.addContentTypeParser(type, (_, payload, done) => done(null, payload));
 }
+
+/** Who has seen what, from where. */
+const visitOf = ({ visitor, ip, showsPersonalData }: FastifyRequest): ConsoleVisit => ({
+  personId: visitor?.person.id,
+  network: networkOfAddress(ip),
+  showsAdopter: showsPersonalData,
+});
 
 /** No query, which may have a cursor or what somebody has searched for, and no token of a link. */
 const withoutSecrets = (finished: FinishedRequest): FinishedRequest => ({

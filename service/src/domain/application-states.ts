@@ -92,10 +92,13 @@ export const applicationActions = {
   decline: { from: ['submitted', 'reviewing'], to: 'declined', done: 'declined', by: ['staff'], summary: 'Staff decline the application.' },
   reopen: {
     from: ['declined', 'closed'],
+    // A link in the hand is not the person.
+    lately: { from: 'withdrawn', by: 'adopter', days: 7 },
     to: 'reviewing',
     done: 'reopened',
     by: ['staff'],
-    summary: 'Staff consider an application again that was declined or closed. The animal must be available or pending.',
+    summary:
+      'Staff consider an application again that was declined or closed, or that was withdrawn by a link of its adopter in the last 7 days. The animal must be available or pending.',
   },
   withdraw: {
     from: ['submitted', 'reviewing', 'accepted'],
@@ -114,10 +117,18 @@ export const applicationActions = {
   },
 } as const satisfies Record<string, ApplicationAction>;
 
+interface Lately {
+  readonly from: ConfirmedStatus;
+  readonly by: ApplicationParty;
+  readonly days: number;
+}
+
 export type ApplicationParty = 'client' | 'adopter' | 'staff' | 'service';
 
 export interface ApplicationAction {
   readonly from: readonly ApplicationStatus[];
+  /** Also from this status, for so many days, if this party has led to it. */
+  readonly lately?: Lately;
   readonly to: ConfirmedStatus;
   /** What the application is then, as a message says it. */
   readonly done: string;
@@ -144,18 +155,52 @@ export const applicationWriteScopes = ['applications:write', 'orders:write'] as 
 export const scopesForApplication = (name: ApplicationCallerAction): readonly Scope[] =>
   isStaffAction(name) ? scopesThat('manageOrders') : [...applicationWriteScopes, ...scopesThat('manageOrders')];
 
-export const allowsApplicationAction = (status: ApplicationStatus, name: ApplicationActionName): boolean =>
-  (applicationActions[name].from as readonly ApplicationStatus[]).includes(status);
+/** What decides on the actions that an application allows. */
+export interface Standing {
+  readonly status: ApplicationStatus;
+  /** Whether it may be reopened although it was withdrawn: `reopenDaysAfter`. */
+  readonly isReopenable: boolean;
+}
 
-/** The actions that an application with this status allows. */
-export const applicationActionsFrom = (status: ApplicationStatus): ApplicationCallerAction[] =>
-  applicationCallerActions.filter((name) => allowsApplicationAction(status, name));
+const actionOf = (name: ApplicationActionName): ApplicationAction => applicationActions[name];
+const latelyOf = (name: ApplicationActionName) => actionOf(name).lately;
+
+export const allowsApplicationAction = ({ status, isReopenable }: Standing, name: ApplicationActionName): boolean =>
+  actionOf(name).from.includes(status) || (isReopenable && latelyOf(name)?.from === status);
+
+/** The actions that such an application allows. */
+export const applicationActionsFrom = (standing: Standing): ApplicationCallerAction[] =>
+  applicationCallerActions.filter((name) => allowsApplicationAction(standing, name));
+
+/** For how many days an application may be reopened that this party has led to this status. Undefined: that does not depend on it. */
+export function reopenDaysAfter(status: ConfirmedStatus, by: ApplicationParty): number | undefined {
+  const lately = latelyOf('reopen');
+  return lately?.from === status && lately.by === by ? lately.days : undefined;
+}
+
+/** The statuses that an action leads from, for the documents. */
+export const startsOf = (name: ApplicationActionName): ApplicationStatus[] => {
+  const { from, lately } = actionOf(name);
+  return [...from, ...(lately ? [lately.from] : [])];
+};
+
+/** The step before, in a history. */
+interface Step {
+  readonly by: string;
+  /** Until the next one. */
+  readonly days: number;
+}
 
 /** Whether there is such a transition. An application comes from null when it is submitted or confirmed. */
-export const isApplicationTransition = (from: string | null, to: string): boolean =>
+export const isApplicationTransition = (from: string | null, to: string, before: Step | undefined): boolean =>
   from === null
     ? to === applicationActions.confirm.to
-    : Object.values(applicationActions).some((action) => action.to === to && (action.from as readonly string[]).includes(from));
+    : Object.values(applicationActions as Record<string, ApplicationAction>).some(
+        (action) => action.to === to && ((action.from as readonly string[]).includes(from) || isLately(action.lately, from, before)),
+      );
+
+const isLately = (lately: Lately | undefined, from: string, before: Step | undefined): boolean =>
+  lately?.from === from && before?.by === lately.by && before.days <= lately.days;
 
 /** Why an application was closed, and what that means for its adopter. */
 const reasons = {
@@ -163,6 +208,7 @@ const reasons = {
   unavailable: { meaning: 'The animal is no longer up for adoption.' },
   cancelled: { meaning: 'The adoption that had been agreed on was called off.' },
   unanswered: { meaning: 'Nobody has answered for a long time.' },
+  ended_together: { meaning: 'Staff have ended all that its client had sent, without looking at each.' },
 } as const satisfies Record<string, { readonly meaning: string }>;
 
 export type ClosedReason = keyof typeof reasons;

@@ -1,14 +1,14 @@
 /** Where adopters' pages are. A path below it has a token, which is all that a visitor needs. */
 export const pagesPath = '/a';
 
-/** A token, in the only spelling that is accepted: 200 bits in base 32. */
-export const pageToken = '[0-9a-v]{40}';
+/** A token, in the only spelling that is accepted: 200 bits in base 32, or 240 with a number. */
+export const pageToken = '[0-9a-v]{40}(?:[0-9a-v]{8})?';
 
 /** Cut off from the first match on, but for the name of an act: a token that was cut or misspelt is nearly one. */
 const belowPages = /((?:\/|%2f)a)(?:\/|%2f)+(.*)/is;
 const act = new RegExp(`^${pageToken}(/[a-z]{1,8})$`);
 /** Also with something stuck to it. A hash, as in the name of a photo, is longer. */
-const tokens = /(?<![0-9a-z])[0-9a-z]{40,48}(?![0-9a-z])/gi;
+const tokens = /(?<![0-9a-z])[0-9a-z]{40,56}(?![0-9a-z])/gi;
 
 /** Redacts the token of an adopter's page, for logs. */
 export const withoutPageTokens = (url: string): string =>

@@ -1,5 +1,5 @@
 import type { KeyRights } from './key-rights.ts';
-import type { Scope } from './scopes.ts';
+import { covers, type Scope } from './scopes.ts';
 
 /** What people do that no scope of a key permits. Within their shelter; people of the store: everywhere. */
 const acts = {
@@ -65,6 +65,20 @@ export interface PersonRights extends KeyRights {
 export function rightsOf(role: Role, shelterId: bigint | null): PersonRights | undefined {
   const rights = shelterId === null ? roleTable[role].store : roleTable[role].shelter;
   return rights ? { shelterId, ...rights } : undefined;
+}
+
+/** A role, and where: null is the whole store. */
+export interface Post {
+  readonly role: Role;
+  readonly shelterId: bigint | null;
+}
+
+/** Whether `to` has a place, a scope or an act that `from` does not have. Nothing is a raise for an admin of the store. */
+export function isRaise(from: Post, to: Post): boolean {
+  const [had, gets] = [rightsOf(from.role, from.shelterId), rightsOf(to.role, to.shelterId)];
+  if (!had || !gets) return true;
+  if (had.shelterId !== null && had.shelterId !== gets.shelterId) return true;
+  return !gets.scopes.every((scope) => covers(had.scopes, scope)) || !gets.acts.every((act) => had.acts.includes(act));
 }
 
 /** Whether the person may do so in this shelter; null: for the whole store. */

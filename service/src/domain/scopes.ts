@@ -109,6 +109,15 @@ export const scopesThat = (permission: Permission, reach?: Reach): readonly Scop
 /** Whether a key has one of these scopes. A key may also have scopes that this release doesn't know. */
 export const hasOne = (held: readonly Scope[], accepted: readonly Scope[]): boolean => accepted.some((scope) => held.includes(scope));
 
+/** Whether who has these scopes may do all that this one permits: who manages the store manages each shelter. */
+export function covers(held: readonly Scope[], scope: Scope): boolean {
+  const permissions = Object.keys(scopeTable[scope].permits) as Permission[];
+  return (
+    held.includes(scope) ||
+    (permissions.length > 0 && permissions.every((permission) => hasOne(held, scopesThat(permission, 'any shelter'))))
+  );
+}
+
 export const isUnlimited = (held: readonly Scope[]): boolean => hasOne(held, unlimitedScopes);
 
 export const isScope = (text: string): text is Scope => Object.hasOwn(table, text);

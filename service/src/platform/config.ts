@@ -93,6 +93,10 @@ export const variables = {
   },
   HOMEWARD_SMTP_URL_FILE: { fallback: '', help: 'file that contains HOMEWARD_SMTP_URL' },
   HOMEWARD_MAIL_FROM: { fallback: '', help: 'sender of that mail, such as Danube Shelters <adoption@example.org>' },
+  HOMEWARD_MAIL_REPLY_TO: {
+    fallback: '',
+    help: 'who reads replies to mail that names no shelter, such as Danube Shelters <help@example.org>; unless set, they go to the sender',
+  },
   HOMEWARD_LANGUAGE: { fallback: 'en', help: 'language of mail and of the pages for adopters: en' },
   HOMEWARD_CONSOLE_HOST: { fallback: '127.0.0.1', help: 'address that homeward console listens on' },
   HOMEWARD_CONSOLE_PORT: { fallback: '8090', help: 'port that homeward console listens on; 0 picks a free one' },
@@ -147,6 +151,8 @@ export interface S3Config {
 export interface MailConfig {
   readonly smtp: SmtpServer;
   readonly from: MailAddress;
+  /** Undefined: replies go to the sender. */
+  readonly replyTo: MailAddress | undefined;
   /** Where the pages are that mail has links to. Without a slash at the end. */
   readonly publicUrl: string;
   readonly language: Language;
@@ -260,7 +266,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
       .filter(([, value]) => !value)
       .map(([name]) => name);
     if (missing.length > 0) throw new ConfigError(`${missing.join(' and ')} must also be set for mail to be sent.`);
-    return { smtp: readSmtp(url), from: readSender(sender), publicUrl, language };
+    const replyTo = text('HOMEWARD_MAIL_REPLY_TO');
+    return {
+      smtp: readSmtp(url),
+      from: readMailAddress('HOMEWARD_MAIL_FROM', sender),
+      replyTo: replyTo ? readMailAddress('HOMEWARD_MAIL_REPLY_TO', replyTo) : undefined,
+      publicUrl,
+      language,
+    };
   };
   const readOidc = (): OidcConfig | undefined => {
     const issuer = text('HOMEWARD_OIDC_ISSUER');
@@ -455,11 +468,11 @@ function readSmtp(url: string): SmtpServer {
   }
 }
 
-function readSender(text: string): MailAddress {
-  const sender = parseMailAddress(text);
-  if (sender) return sender;
+function readMailAddress(name: string, text: string): MailAddress {
+  const address = parseMailAddress(text);
+  if (address) return address;
   throw new ConfigError(
-    `HOMEWARD_MAIL_FROM must be an address, such as adoption@example.org or Danube Shelters <adoption@example.org>; got "${text}".`,
+    `${name} must be an address, such as adoption@example.org or Danube Shelters <adoption@example.org>; got "${text}".`,
   );
 }
 

@@ -313,7 +313,8 @@ export const errorCodes = {
   },
   applications_full: {
     status: 409,
-    cause: "The animal has as many open applications as its shelter takes (the shelter's applicationsMax).",
+    cause:
+      "The animal has as many open applications as its shelter takes (the shelter's applicationsMax), or as many of this client as of one client: where that is 10 or more, a fifth of it, and at least 3, is kept from each client for others. Staff who enter an application have as many places of their own. The message says which.",
     fix: 'Offer another animal. There is room again when staff have declined some, or adopters have withdrawn.',
     code: { send: ['GET /v1/pets?status=available'] },
     request: 'POST /v1/applications\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
@@ -445,6 +446,16 @@ export const errorCodes = {
     code: { wait: 'GET /v1/listings?q=labrador' },
     request: 'GET /v1/listings?q=labrador',
     message: 'This client is running 2 searches, or pauses after slow ones; 2 at once are allowed. Retry in 1 s.',
+  },
+  recorded_change_limit: {
+    status: 409,
+    cause:
+      'The key has made 1,000 changes today (UTC) that the store records for good, such as those of shelters and of their questions. Nobody can delete these records, so their number is limited.',
+    fix: 'Make the change after midnight UTC. Collect several changes of a shelter in one request.',
+    code: { report: 'PATCH /v1/shelters/1\n\n{"phone":"+43 1 555 01 00"}' },
+    request: 'PATCH /v1/shelters/1\n\n{"phone":"+43 1 555 01 00"}',
+    message:
+      'This key has made 1,000 of 1,000 changes today (UTC) that are recorded for good. Nothing was changed. Go on after midnight UTC.',
   },
   webhook_limit_reached: {
     status: 409,

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
 import { testAuthor } from '../../../testkit/test-author.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
 import { revokeApiKey, rotateKey, setPlan } from '../../src/partners/clients/clients.ts';
@@ -183,12 +184,12 @@ describe('A changed key, in every process from the next request on', () => {
   const announce = ({ clientId }: TestKey) => settleClientChange(real.dependencies.redis, real.dependencies.redisKeys, clientId);
   const callBoth = (sent: string) => Promise.all([real, another].map((process) => process.call('GET', '/v1/pets', { key: sent })));
   const rotate = (id: bigint, overlapSeconds: number) =>
-    real.dependencies.db.transaction((tx) => rotateKey(tx, id, { overlapSeconds, environment: 'production' }));
+    real.dependencies.db.transaction((tx) => rotateKey(tx, id, { overlapSeconds, environment: 'production' }), theService);
 
   test('is 401 if it was revoked', async () => {
     const one = await real.createKey();
     expect((await callBoth(one.key)).map(({ status }) => status)).toEqual([200, 200]);
-    await revokeApiKey(real.dependencies.db, one.id);
+    await real.dependencies.db.transaction((tx) => revokeApiKey(tx, one.id), theService);
     await announce(one);
     const expected = { ...errorResponse(401, 'api_key_revoked', `Key ${one.id} was revoked at 20`), headers: invalidToken };
     expect(await callBoth(one.key)).toMatchObject([expected, expected]);
@@ -197,7 +198,7 @@ describe('A changed key, in every process from the next request on', () => {
   test("does not affect the client's other keys if it was revoked", async () => {
     const [one, two] = [await real.createKey({ client: 'Pair' }), await real.createKey({ client: 'Pair' })];
     await callBoth(two.key);
-    await revokeApiKey(real.dependencies.db, one.id);
+    await real.dependencies.db.transaction((tx) => revokeApiKey(tx, one.id), theService);
     await announce(one);
     expect((await callBoth(two.key)).map(({ status }) => status)).toEqual([200, 200]);
   });
@@ -283,7 +284,7 @@ describe('A key that has ended, sent a thousand times to a process', () => {
   ] as const)('is read once if it is %s, and every response says so or is 429', async (kind, words) => {
     await using fresh = await createTestStore({ clock });
     const { key: sent, id } = await fresh.createKey(kind === 'expired' ? { expiresAt: new Date(clock.now()) } : {});
-    if (kind === 'revoked') await revokeApiKey(fresh.dependencies.db, id);
+    if (kind === 'revoked') await fresh.dependencies.db.transaction((tx) => revokeApiKey(tx, id), theService);
     const query = vi.spyOn(fresh.dependencies.db, 'query');
     const statements = () => query.mock.calls.map(([{ name }]) => name).filter((name) => name !== 'changes');
     const send = () => fresh.call('GET', '/v1/pets', { key: sent });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../testkit/test-author.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { deleteOldResponses } from '../../src/partners/idempotency/idempotency-queries.ts';
 import { eraseOrderAndApplicant } from '../../src/store/applications/applicants.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
@@ -249,7 +250,7 @@ describe('A retry while the first request is in progress', () => {
         ...errorResponse(409, 'idempotency_in_progress', 'is still in progress. Retry in 1 s.'),
         headers: { 'retry-after': '1' },
       });
-    });
+    }, theService);
     expect((await first)?.status).toBe(201);
     expect((await place('at-once', id)).text).toBe((await first)?.text);
   });

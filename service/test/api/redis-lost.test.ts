@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startRedis } from '../../../testkit/servers.ts';
 import { testAuthor } from '../../../testkit/test-author.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
-import { clientSubject, replaceEpoch } from '../../src/partners/clients/client-epochs.ts';
+import { replaceEpoch } from '../../src/partners/clients/client-epochs.ts';
 import { revokeApiKey, setPlan } from '../../src/partners/clients/clients.ts';
+import { clientSubject } from '../../src/partners/rate-limit/charging.ts';
 import { settledMs } from '../../src/platform/db/change-watch.ts';
 import { addPet } from '../adoption-steps.ts';
 import { homeward } from '../cli/homeward-command.ts';
@@ -105,7 +107,7 @@ describe('Without Redis', () => {
     const key = await store.createKey();
     await send(key);
     await lose();
-    await revokeApiKey(store.dependencies.db, key.id);
+    await store.dependencies.db.transaction((tx) => revokeApiKey(tx, key.id), theService);
     expect(await send(key)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });
 
@@ -191,7 +193,7 @@ describe('A cached key', () => {
     const epochKey = redisKeys.epoch(clientSubject(key.clientId));
     expect([await statuses(2, key), await statuses(2, key, another)].flat()).toEqual([200, 200, 200, 200]);
     const before = (await redis.client.get(epochKey)) ?? '';
-    await revokeApiKey(db, key.id);
+    await db.transaction((tx) => revokeApiKey(tx, key.id), theService);
     await Promise.all([replaceEpoch(redis, redisKeys, key.clientId), sleep(settledMs)]);
     await redis.client.set(epochKey, before);
     for (const process of [store, another]) expect(await send(key, process)).toMatchObject(errorResponse(401, 'api_key_revoked'));
@@ -213,7 +215,7 @@ describe('A cached key', () => {
   test('that was revoked is 401 once the change is settled, though Redis was not told', async () => {
     const key = await store.createKey();
     await Promise.all([statuses(2, key), statuses(2, key, another)]);
-    await revokeApiKey(store.dependencies.db, key.id);
+    await store.dependencies.db.transaction((tx) => revokeApiKey(tx, key.id), theService);
     // Both processes are in use meanwhile.
     const busy = await store.createKey();
     const settled = sleep(settledMs).then(() => true);

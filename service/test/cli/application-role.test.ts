@@ -66,9 +66,12 @@ describe('the role is denied', () => {
       }
     }
     const deletable = [
+      'adopter_links',
       'animal_words',
       'application_counts',
       'applications',
+      'bulk_ended',
+      'bulk_ends',
       'categories',
       'delivery_exceptions',
       'form_results',

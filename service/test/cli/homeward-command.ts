@@ -111,13 +111,14 @@ async function startListening(command: 'serve' | 'console', options: CommandOpti
 }
 
 /** Starts a worker, which is stopped in order at the end. */
-export function startWorker(options: CommandOptions): AsyncDisposable & { log(): string } {
+export function startWorker(options: CommandOptions): AsyncDisposable & { log(): string; kill(): void } {
   const child = start(['worker'], options);
   const closed = once(child, 'close');
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
   return {
     log: () => output,
+    kill: () => child.kill('SIGKILL'),
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       await closed;

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { theService } from '../../src/domain/actor.ts';
 import { useInvitation } from '../../src/partners/people/links.ts';
 import { origin } from '../people-steps.ts';
 import { openTestStore } from '../test-store.ts';
@@ -17,7 +18,7 @@ interface Invited {
 }
 
 const tokenOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
-const accept = (url: string) => db.transaction((tx) => useInvitation(tx, tokenOf(url), origin));
+const accept = (url: string) => db.transaction((tx) => useInvitation(tx, tokenOf(url), origin), theService);
 
 let admin: Invited;
 
@@ -58,6 +59,20 @@ describe('homeward people', () => {
     );
   });
 
+  test('prints the link that a new role waits for, makes it again, and takes the role back', async () => {
+    const { stdout } = await run('people', 'change', 'grace@example.org', '--role', 'admin', '--store');
+    expect(stdout).toMatch(
+      /^grace@example\.org \(2\) is volunteer of shelter 1, and becomes admin of the store by this link\. It works once, until \S+Z, and ends what the person signs in with now:\n\n {2}https:\/\/console\.example\.org\/link\/new-role\/[\w-]{43}\n$/,
+    );
+    expect(await json('people', 'link', 'grace@example.org')).toMatchObject({
+      kind: 'raise',
+      url: expect.stringContaining('/link/new-role/'),
+    });
+    expect((await run('people', 'list')).stdout).toContain('active, admin of the store by a link');
+    expect((await run('people', 'change', '2', '--role', 'volunteer', '--shelter', '1')).stdout).toContain('is volunteer of shelter 1.');
+    expect(await json('people', 'list', '--shelter', '1')).toMatchObject([{ role: 'volunteer', raise: null, invitedBy: null }]);
+  });
+
   test.each([
     [['invite', 'not an address', '--role', 'staff'], 'is not an e-mail address'],
     [['invite', 'ada@example.org', '--role', 'staff'], 'someone who works here already'],
@@ -85,6 +100,9 @@ describe('homeward audit list', () => {
     const acts = await json<Array<Record<string, unknown>>>('audit', 'list');
     expect(acts.map(({ act }) => act)).toEqual([
       'person.removed',
+      'person.raise_withdrawn',
+      'person.link_made',
+      'person.raise_offered',
       'person.changed',
       'person.link_made',
       'person.joined',
@@ -101,8 +119,8 @@ describe('homeward audit list', () => {
       login: expect.any(String),
       host: expect.any(String),
     });
-    expect(acts[1]).toMatchObject({ before: { role: 'staff' }, after: { role: 'volunteer' } });
-    expect(acts[3]).toMatchObject({ personId: 2, network: '192.0.2.0/24', login: null });
+    expect(acts[4]).toMatchObject({ before: { role: 'staff' }, after: { role: 'volunteer' } });
+    expect(acts[6]).toMatchObject({ personId: 2, network: '192.0.2.0/24', login: null });
   });
 
   test('goes on after each page, so that each act is shown once', async () => {
@@ -119,10 +137,21 @@ describe('homeward audit list', () => {
 
   test.each([
     [['--person', 'ada@example.org'], ['person.joined']],
-    [['--act', 'person.link_made'], ['person.link_made']],
+    [
+      ['--act', 'person.link_made'],
+      ['person.link_made', 'person.link_made'],
+    ],
     [
       ['--target', 'person 2', '--since', '1h'],
-      ['person.removed', 'person.changed', 'person.joined', 'person.invited'],
+      [
+        'person.removed',
+        'person.raise_withdrawn',
+        'person.link_made',
+        'person.raise_offered',
+        'person.changed',
+        'person.joined',
+        'person.invited',
+      ],
     ],
     [['--until', '1h'], []],
     [['--target', 'shelter 1'], []],

@@ -46,6 +46,52 @@ describe('homeward shelters', () => {
   });
 });
 
+describe('homeward shelters confirm', () => {
+  const change = async (values: string) => {
+    const id = await addShelter(store, 'Lake Shelter');
+    await store.write(`update shelters set ${values} where id = $1`, id);
+    return id;
+  };
+  const confirmedOf = (id: number) => store.read('select phone, town from confirmed_shelters where shelter_id = $1', id);
+
+  test('lists what waits, before and after, and lets what is named into mail and searches', async () => {
+    const [id, other] = [await change(`phone = '+43 1', town = 'Gaming'`), await change(`phone = '+43 2'`)];
+    const listed = await homewardJson<Array<{ id: number; waiting: unknown }>>(['shelters', 'confirm'], env);
+    expect(listed.filter((one) => one.id === id || one.id === other)).toEqual([
+      {
+        id,
+        name: 'Lake Shelter',
+        waiting: [
+          { field: 'phone', says: '+43 1', confirmed: null },
+          { field: 'town', says: 'Gaming', confirmed: null },
+        ],
+      },
+      { id: other, name: 'Lake Shelter', waiting: [{ field: 'phone', says: '+43 2', confirmed: null }] },
+    ]);
+    expect(await homeward(['shelters', 'confirm', String(id)], { env })).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(`Confirmed of Lake Shelter (${id}): phone, town.`),
+    });
+    expect([await confirmedOf(id), await confirmedOf(other)]).toEqual([
+      [{ phone: '+43 1', town: 'Gaming' }],
+      [{ phone: null, town: null }],
+    ]);
+    expect(await homeward(['shelters', 'confirm', '--all'], { env })).toMatchObject({ status: 0 });
+    expect(await homeward(['shelters', 'confirm'], { env })).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Nothing waits.'),
+    });
+  });
+
+  test.each([
+    [['confirm', 'x'], '"x" is not an id'],
+    [['confirm', '1', '--all'], '--all and ids contradict each other'],
+    [['confirm', '4711'], 'There is no shelter with id 4711.'],
+  ])('%j is rejected with 2, in words', async (args, words) => {
+    expect(await homeward(['shelters', ...args], { env })).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
+  });
+});
+
 describe('homeward shelters questions', () => {
   const asked = {
     questions: [

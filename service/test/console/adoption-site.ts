@@ -1,10 +1,12 @@
 // A console with two shelters, whose staff decide on animals and applications of their own.
 
+import { theService } from '../../src/domain/actor.ts';
 import type { ApplicationCallerAction } from '../../src/domain/application-states.ts';
-import type { PersonCaller } from '../../src/partners/people/caller.ts';
 import type { Person } from '../../src/partners/people/people.ts';
+import type { PersonCaller } from '../../src/partners/principals/principals.ts';
 import type { Application } from '../../src/store/applications/application-schemas.ts';
 import { actOnApplication } from '../../src/store/applications/applications.ts';
+import { startBulkEnd } from '../../src/store/applications/bulk-ends.ts';
 import { settleApplications } from '../../src/store/applications/settling.ts';
 import { submitApplication } from '../../src/store/applications/submissions.ts';
 import type { Order } from '../../src/store/orders/order-schemas.ts';
@@ -37,8 +39,9 @@ export class Staff {
     const { catalogue } = this.site.store.dependencies;
     const caller = await this.#caller();
     const shelterId = this.person.shelterId ?? 1n;
-    return catalogue.transaction((tx) =>
-      createPet(tx, { name, categoryId: 1n }, caller, { categories: 'open', shelterId, registrant: undefined }),
+    return catalogue.transaction(
+      (tx) => createPet(tx, { name, categoryId: 1n }, caller, { categories: 'open', shelterId, registrant: undefined }),
+      theService,
     );
   }
 
@@ -48,30 +51,44 @@ export class Staff {
     count += 1;
     const adopter = { name, email: `adopter-${count}@example.org`, phone: '+43 1 555 01 23' };
     const terms = { clientId: caller.clientId, bounds: caller.bounds, mails: isMailed };
-    return db.transaction((tx) => submitApplication(tx, { petId, adopter, answers, confirmed: true }, caller, terms));
+    return db.transaction((tx) => submitApplication(tx, { petId, adopter, answers, confirmed: true }, caller, terms), theService);
   }
 
   async decide(id: bigint, action: ApplicationCallerAction): Promise<Application> {
     const caller = await this.#caller();
-    return this.site.store.dependencies.catalogue.transaction((tx) =>
-      actOnApplication(tx, id, action, caller, { orderExpirySeconds: 3_600 }),
+    return this.site.store.dependencies.catalogue.transaction(
+      (tx) => actOnApplication(tx, id, action, caller, { orderExpirySeconds: 3_600 }),
+      theService,
     );
+  }
+
+  /** Begins a job. Those before are done. */
+  async endAll(clientId: bigint): Promise<bigint> {
+    const caller = await this.#caller();
+    const { db } = this.site.store.dependencies;
+    await this.site.store.write(`update bulk_ends set state = 'done' where client_id = $1`, clientId);
+    return db.transaction((tx) => startBulkEnd(tx, caller, caller, { clientId, petId: null }), theService);
   }
 
   async placeOrder(petId: bigint): Promise<Order> {
     const caller = await this.#caller();
     count += 1;
-    return this.site.store.dependencies.catalogue.transaction((tx) =>
-      placeOrder(tx, { petId, adopter: { name: 'Eve', email: `adopter-${count}@example.org` } }, caller, {
-        client: caller,
-        expiresInSeconds: 3_600,
-      }),
+    return this.site.store.dependencies.catalogue.transaction(
+      (tx) =>
+        placeOrder(tx, { petId, adopter: { name: 'Eve', email: `adopter-${count}@example.org` } }, caller, {
+          client: caller,
+          expiresInSeconds: 3_600,
+        }),
+      theService,
     );
   }
 
   async cancel(orderId: bigint): Promise<Order> {
     const caller = await this.#caller();
-    return this.site.store.dependencies.catalogue.transaction((tx) => actOnOrder(tx, orderId, 'cancel', caller, settleApplications));
+    return this.site.store.dependencies.catalogue.transaction(
+      (tx) => actOnOrder(tx, orderId, 'cancel', caller, settleApplications),
+      theService,
+    );
   }
 
   async statusOf(kind: 'applications' | 'orders' | 'pets', id: bigint): Promise<string | undefined> {

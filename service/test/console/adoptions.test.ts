@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { linkOfAdopter } from '../../src/console/adoptions/mail-preview.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { eraseAll } from '../../src/store/applications/applicant-queries.ts';
 import { applicationMailReader } from '../../src/store/applications/application-mail.ts';
 import type { Question } from '../../src/store/questions/question-schemas.ts';
@@ -151,7 +152,9 @@ test('staff of a shelter find nothing of another one, and people of the store al
   const pet = await staff.addPet('Secret Biscuit');
   const application = await staff.apply(pet.id, { name: 'Secret Ada' });
   const order = await ordered(staff);
-  const ids: Readonly<Record<string, bigint>> = { petId: pet.id, applicationId: application.id, orderId: order };
+  const jobId = await staff.endAll((await staff.apply((await staff.addPet()).id)).clientId);
+  const { clientId } = await staff.apply(pet.id);
+  const ids: Readonly<Record<string, bigint>> = { petId: pet.id, applicationId: application.id, orderId: order, clientId, jobId };
   const fill = (path: string) => path.replaceAll(/:(\w+)/g, (_, name: string) => String(ids[name]));
   const own = (path: string) => /^\/(applications|orders)\b/.test(path);
   const pages = site.app.screens.pages.map(({ path }) => path).filter(own);
@@ -291,6 +294,24 @@ test('a note that somebody else has written meanwhile is not lost', async () => 
   expect((await press(berta, page, `${page}/note`, { note: 'Has a garden and a dog.' })).status).toBe(303);
 });
 
+test('the links to the page of an adopter are ended, and the adopter gets the next one if that is ticked', async () => {
+  const { browser, staff } = await arrive('Carl', null, mailing);
+  const ids = [];
+  for (let i = 0; i < 3; i += 1) ids.push((await staff.apply((await staff.addPet()).id, { isMailed: true })).id);
+  await mailing.store.write('update applications set is_confirmed = true where id = any($1)', ids.slice(0, 2));
+  const pageOf = (id: bigint | undefined) => `/applications/${id}`;
+  expect(wordsOf((await browser.get(pageOf(ids[0]))).text)).toContain('Mail the adopter a new one');
+  expect(wordsOf((await browser.get(pageOf(ids[2]))).text)).not.toContain('Mail the adopter a new one');
+  for (const [i, values] of [{ mails: 'true' }, {}, { mails: 'true' }].entries())
+    expect((await press(browser, pageOf(ids[i]), `${pageOf(ids[i])}/end-link`, values)).status).toBe(303);
+  const rows = await mailing.store.read<{ number: bigint; mailed: boolean }>(
+    `select link_number as number, exists (select from mail where kind = 'status_link' and subject_id = applications.id) as mailed
+      from applications where id = any($1) order by id`,
+    ids,
+  );
+  expect(rows).toEqual([true, false, false].map((mailed) => ({ number: 1n, mailed })));
+});
+
 test('the preview of a mail is the text that is sent', async () => {
   const { browser, staff } = await arrive('Carl', null, mailing);
   const application = await staff.apply((await staff.addPet('Biscuit <3')).id, { isMailed: true });
@@ -307,6 +328,7 @@ test('the preview of a mail is the text that is sent', async () => {
   const acceptPage = (await browser.get(`/applications/${id}/accept`)).text;
   const read = applicationMailReader({
     links: { pageUrl: () => linkOfAdopter, confirmUrl: () => '', applicationsUrl: () => '' },
+    store: 'Danube',
     language: 'en',
     applicationExpiryDays: 30,
   });
@@ -466,6 +488,6 @@ test('the search finds open applications and orders by the name of the adopter, 
     'Names are looked for in the newest 1,000 open applications',
   );
   await staff.decide(id, 'withdraw');
-  await site.store.dependencies.db.transaction((tx) => eraseAll(tx, [id]));
+  await site.store.dependencies.db.transaction((tx) => eraseAll(tx, [id]), theService);
   expect(await rows('/applications?q=muller')).toEqual([]);
 });

@@ -22,7 +22,7 @@ interface NewAnimal {
 export async function addAnimal({ store }: TestConsole, { shelterId, name = 'Biscuit', ...rest }: NewAnimal): Promise<bigint> {
   const pet = { name, categoryId: 1n, ...rest };
   const rules = { categories: 'open', shelterId, registrant: undefined } as const;
-  return (await store.dependencies.catalogue.transaction((tx) => createPet(tx, pet, theService, rules))).id;
+  return (await store.dependencies.catalogue.transaction((tx) => createPet(tx, pet, theService, rules), theService)).id;
 }
 
 /** A passkey that signs nothing: only its row is there. */

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +7,8 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { openIdentityProvider } from '../../../testkit/identity-provider.ts';
 import { Seals } from '../../src/console/sessions/seals.ts';
-import { Provider, ProviderAway } from '../../src/console/sign-in/provider.ts';
+import { NotConfirmed, Provider, ProviderAway } from '../../src/console/sign-in/provider.ts';
+import { listActs } from '../../src/partners/audit/audit-list.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { countRows } from './console-steps.ts';
 import { openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';
@@ -59,6 +61,8 @@ test('someone who is invited joins by a verified address, once, and is known by 
   expect(answer.status).toBe(200);
   expect(answer.text).toContain('http-equiv="refresh" content="0;url=/me"');
   expect(wordsOf((await browser.get('/me')).text)).toContain('ada@example.org');
+  const [started] = await listActs(site.store.dependencies.db, { act: 'session.started', limit: 1 });
+  expect(started).toMatchObject({ after: { method: 'oidc' } });
   // The role is that of the invitation, whatever the provider says.
   expect((await browser.get('/people')).status).toBe(403);
   // The same return again, and by another browser.
@@ -132,6 +136,79 @@ test('signing in again asks the provider to sign the person in, must be the same
   const old = site.browser();
   old.cookies.set('session', before ?? '');
   expect((await old.get('/me')).status).toBe(303);
+});
+
+test('who has no account binds one with its own verified address from the page You, once, and no other', async () => {
+  const { person } = await site.arrive({ email: 'gala@example.org' });
+  accounts.set('gala', { email: 'gala@example.org', isVerified: true });
+  accounts.set('gala-unverified', { email: 'gala@example.org', isVerified: false });
+  accounts.set('other', { email: 'other@example.org', isVerified: true });
+  for (const subject of ['gala-unverified', 'other']) {
+    const browser = await site.enter(person);
+    expect((await browser.get('/me')).text).toContain('/sign-in/provider?to=/me');
+    expect((await signIn(browser, subject)).answer.status).toBe(403);
+  }
+  const browser = await site.enter(person);
+  expect((await signIn(browser, 'gala')).answer.status).toBe(200);
+  expect((await browser.get('/me')).text).not.toContain('/sign-in/provider?to=/me');
+  expect((await signIn(site.browser(), 'gala')).answer.status).toBe(200);
+  accounts.set('gala-2', { email: 'gala@example.org', isVerified: true });
+  expect((await signIn(browser, 'gala-2')).answer.status).toBe(403);
+  // The session has ended while the person was at the provider.
+  const { person: late } = await site.arrive({ email: 'hana@example.org' });
+  accounts.set('hana', { email: 'hana@example.org', isVerified: true });
+  const leaving = await site.enter(late);
+  const { location = '' } = await leaving.get('/sign-in/provider?to=/me');
+  const back = await visitProvider(location, 'hana');
+  await site.store.write('delete from sessions where person_id = $1', late.id);
+  expect((await leaving.get(back)).status).toBe(403);
+});
+
+test('an ID token with a forged signature is rejected, also where it comes straight from the provider', async () => {
+  const [own, forger] = [0, 1].map(() => generateKeyPairSync('rsa', { modulusLength: 2_048 })) as [
+    KeyPairKeyObjectResult,
+    KeyPairKeyObjectResult,
+  ];
+  const state: { key: KeyObject; nonce: string } = { key: own.privateKey, nonce: '' };
+  const server = createServer((request, response) => {
+    const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const bodies: Record<string, () => object> = {
+      '/.well-known/openid-configuration': () => ({
+        issuer: here,
+        authorization_endpoint: `${here}/auth`,
+        token_endpoint: `${here}/token`,
+        jwks_uri: `${here}/jwks`,
+        id_token_signing_alg_values_supported: ['RS256'],
+      }),
+      '/jwks': () => ({ keys: [{ ...own.publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] }),
+      '/token': () => {
+        const seconds = Math.floor(Date.now() / 1_000);
+        const claims = { iss: here, sub: 'ada', aud: clientId, iat: seconds, exp: seconds + 60, auth_time: seconds, nonce: state.nonce };
+        const about = { email: 'ada@example.org', email_verified: true };
+        const parts = [
+          { alg: 'RS256', kid: 'one' },
+          { ...claims, ...about },
+        ];
+        const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+        const signature = sign('sha256', Buffer.from(signed), state.key).toString('base64url');
+        return { access_token: 'x', token_type: 'bearer', id_token: `${signed}.${signature}` };
+      },
+    };
+    const body = bodies[request.url ?? '']?.();
+    response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const oidc = { issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, clientId, clientSecret };
+  const one = new Provider(oidc, site.url, pino({ level: 'silent' }));
+  const finish = async (key: KeyObject) => {
+    const { flow } = await one.start({ again: false, nowMs: Date.now() });
+    Object.assign(state, { key, nonce: flow.nonce });
+    return one.finish(`code=x&state=${flow.state}`, flow, Date.now());
+  };
+  expect(await finish(own.privateKey)).toMatchObject({ identity: { subject: 'ada' }, email: 'ada@example.org' });
+  await expect(finish(forger.privateKey)).rejects.toBeInstanceOf(NotConfirmed);
+  server.closeAllConnections();
+  server.close();
 });
 
 test('who is signed in at the provider is let in without a question, and not as if they had shown again who they are', async () => {

@@ -11,6 +11,14 @@ const samples: Readonly<Record<string, Sample>> = {
   petId: (site, { shelterId }) => addAnimal(site, { shelterId }),
   passkeyId: (site, { id }) => addPasskeyRow(site, id),
   applicationId: async (site, { shelterId }) => applied(await staffOf(site, shelterId)),
+  clientId: async (site, { shelterId }) => {
+    const staff = await staffOf(site, shelterId);
+    return (await staff.apply((await staff.addPet()).id)).clientId;
+  },
+  jobId: async (site, { shelterId }) => {
+    const staff = await staffOf(site, shelterId);
+    return staff.endAll((await staff.apply((await staff.addPet()).id)).clientId);
+  },
   orderId: async (site, { shelterId }) => {
     const staff = await staffOf(site, shelterId);
     return (await staff.placeOrder((await staff.addPet()).id)).id;

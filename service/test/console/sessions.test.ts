@@ -3,9 +3,10 @@ import { get, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { theService } from '../../src/domain/actor.ts';
 import { changePerson, findPersonOf, removePerson } from '../../src/partners/people/people.ts';
 import { endAllSessions } from '../../src/partners/people/sessions.ts';
-import { operator } from '../people-steps.ts';
+import { actAs, operator } from '../people-steps.ts';
 import { countRows } from './console-steps.ts';
 import { hiddenOf, openTestConsole, wordsOf } from './test-console.ts';
 
@@ -51,19 +52,23 @@ test('a session holds no longer than its person, and its rights are those of now
   const admin = await site.arrive({ role: 'admin' });
   const before = { ...hiddenOf((await admin.open('/people/invite')).text, '/people/invite'), email: 'late@example.org', role: 'staff' };
   await site.arrive({ role: 'admin' });
-  await db.transaction((tx) => changePerson(tx, operator, admin.person.id, { role: 'staff' }));
+  await db.transaction((tx) => changePerson(tx, () => true, operator, admin.person.id, { role: 'staff' }), theService);
   expect((await admin.get('/people')).status).toBe(403);
   expect((await admin.post('/people/invite', before)).status).toBe(403);
-  await db.transaction((tx) => removePerson(tx, () => true, operator, admin.person.id));
+  await db.transaction((tx) => removePerson(tx, () => true, operator, admin.person.id), theService);
   expect((await admin.get('/')).location).toBe('/sign-in');
   expect((await admin.post('/people/invite', before)).status).toBe(401);
 });
 
-test.each<readonly [string, (id: bigint) => Promise<unknown>]>([
-  ['is removed', (id) => db.transaction((tx) => removePerson(tx, () => true, operator, id))],
-  ['gets another role', (id) => db.transaction((tx) => changePerson(tx, operator, id, { role: 'staff' }))],
-  ['ends the session elsewhere', (id) => db.transaction((tx) => endAllSessions(tx, id))],
-])('what somebody sends slowly who meanwhile %s is not done', async (_, meanwhile) => {
+test.each<readonly [string, number, (id: bigint) => Promise<unknown>]>([
+  ['is removed', 401, (id) => db.transaction((tx) => removePerson(tx, () => true, operator, id), theService)],
+  ['gets another role', 403, (id) => db.transaction((tx) => changePerson(tx, () => true, operator, id, { role: 'staff' }), theService)],
+  [
+    'ends the session elsewhere',
+    401,
+    async (id) => db.transaction(async (tx) => endAllSessions(tx, await actAs(site.store, { id })), theService),
+  ],
+])('what somebody sends slowly who meanwhile %s is not done', async (_, status, meanwhile) => {
   const admin = await site.arrive({ role: 'admin' });
   const hidden = hiddenOf((await admin.open('/people/invite')).text, '/people/invite');
   const body = String(new URLSearchParams({ ...hidden, email: 'slow@example.org', role: 'admin', reach: 'store' }));
@@ -83,7 +88,7 @@ test.each<readonly [string, (id: bigint) => Promise<unknown>]>([
   await meanwhile(admin.person.id);
   sending.end(body.slice(-5));
   const [response] = (await responded) as [IncomingMessage];
-  expect(response.statusCode).toBe(401);
+  expect(response.statusCode).toBe(status);
   expect(wordsOf(await text(response))).toContain('Nothing was changed.');
   expect(await findPersonOf(db, 'slow@example.org')).toBeUndefined();
 });

@@ -1,8 +1,11 @@
 // Who is not signed in, and wants in: each way in is tried with what was used, invented or signed by somebody else.
+
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { makePasskey, type SoftPasskey } from '../../../testkit/authenticator.ts';
 import { startMailServer } from '../../../testkit/mail-server.ts';
+import { theService } from '../../src/domain/actor.ts';
+import { waysIn } from '../../src/partners/people/failed-sign-ins.ts';
 import { removePerson } from '../../src/partners/people/people.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { operator } from '../people-steps.ts';
@@ -88,7 +91,7 @@ test('a passkey of somebody who was removed signs in no more', async () => {
   const passkey = await addPasskey(person.id);
   const browser = site.browser();
   const challenge = await askForChallenge(browser);
-  await db.transaction((tx) => removePerson(tx, () => true, operator, person.id));
+  await db.transaction((tx) => removePerson(tx, () => true, operator, person.id), theService);
   expect((await sendSigned(browser, passkey.respond(challenge, site.url))).status).toBe(403);
 });
 
@@ -103,10 +106,12 @@ test('a link signs in once, also of ten times at once', async () => {
   expect((await site.browser().post(path)).status).toBe(403);
 });
 
-test(`${attempts} attempts of strangers are rejected, and leave no row in any table and only counts in Redis`, async () => {
+test(`${attempts} attempts of strangers are rejected, and leave only counts: in one table by network, and in Redis`, async () => {
   const { person } = await site.arrive();
   await addPasskey(person.id);
   const own = Buffer.from('stranger').toString('base64url');
+  await site.app.failedSignIns.store();
+  await site.store.write('delete from failed_sign_ins');
   const [before, redisBefore] = [await countAllRows(), await readRedis()];
   const invented = (i: number) => `${own}${i}`.padEnd(43, 'A').slice(0, 43);
   const ways: ReadonlyArray<(browser: TestBrowser, i: number) => Promise<{ status: number; text: string }>> = [
@@ -140,10 +145,15 @@ test(`${attempts} attempts of strangers are rejected, and leave no row in any ta
   expect(browsers.filter(({ cookies }) => cookies.has('session'))).toEqual([]);
   // What was asked for by mail is looked up after the response.
   await site.app.server.close();
-  expect(await countAllRows()).toEqual(before);
+  const { failed_sign_ins: failed = 0, ...rows } = await countAllRows();
+  expect({ ...rows, failed_sign_ins: 0 }).toEqual(before);
+  // Of each network and way in one.
+  expect(failed).toBeGreaterThan(0);
+  expect(failed).toBeLessThanOrEqual(waysIn.length * browsers.length);
   const { keys, forGood } = await readRedis();
-  // Of each address one, with its counts, which ends by itself.
-  expect(keys - redisBefore.keys).toBeLessThanOrEqual(browsers.length);
+  // Of each address one, with its counts, which ends by itself. For each link that was asked for two, and one of the network they come from.
+  const asks = Math.ceil(attempts / ways.length);
+  expect(keys - redisBefore.keys).toBeLessThanOrEqual(browsers.length + 2 * asks + 1);
   expect(forGood).toBe(redisBefore.forGood);
 }, 300_000);
 

@@ -1,9 +1,12 @@
 // The console of a test store, in this process, called over real HTTP as a browser calls it.
 
+import type { FastifyBaseLogger } from 'fastify';
+import { pino } from 'pino';
 import { freePort } from '../../../testkit/servers.ts';
 import { type ConsoleApp, createConsole } from '../../src/console/console-app.ts';
 import { Seals } from '../../src/console/sessions/seals.ts';
 import { openLimiter } from '../../src/dependencies.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { linkUrl } from '../../src/partners/people/link-url.ts';
 import { type LinkKind, mintMailedLink } from '../../src/partners/people/links.ts';
 import { invitePerson, type NewPerson, type Person } from '../../src/partners/people/people.ts';
@@ -27,6 +30,8 @@ export interface Sending {
 
 interface TestConsoleOptions extends TestStoreOptions {
   readonly formMsMax?: number;
+  /** Gets the lines of its log. */
+  readonly onLog?: (fields: Readonly<Record<string, unknown>>) => void;
 }
 
 export class TestConsole implements AsyncDisposable {
@@ -57,13 +62,13 @@ export class TestConsole implements AsyncDisposable {
   /** The path of an invitation. */
   async invite(person: Partial<NewPerson> & { readonly email: string }): Promise<string> {
     const { db } = this.store.dependencies;
-    const { token } = await db.transaction((tx) => invitePerson(tx, operator, { role: 'staff', shelterId: null, ...person }));
+    const { token } = await db.transaction((tx) => invitePerson(tx, operator, { role: 'staff', shelterId: null, ...person }), theService);
     return linkUrl('', 'invitation', token);
   }
 
   /** The path of a link for somebody, as it is mailed. */
   async link(kind: LinkKind, { id }: Pick<Person, 'id'>): Promise<string> {
-    const minted = await this.store.dependencies.db.transaction((tx) => mintMailedLink(tx, kind, id));
+    const minted = await this.store.dependencies.db.transaction((tx) => mintMailedLink(tx, kind, id), theService);
     if (!minted) throw new Error('there is no such person');
     return linkUrl('', kind, minted.token);
   }
@@ -163,9 +168,10 @@ const newAddress = () => `10.${visits >> 16}.${(visits >> 8) & 255}.${visits++ &
 export const openTestConsole = async (options?: TestConsoleOptions): Promise<TestConsole> =>
   disposeAfterAll(await createTestConsole(options));
 
-export async function createTestConsole({ env, formMsMax, ...options }: TestConsoleOptions = {}): Promise<TestConsole> {
+export async function createTestConsole({ env, formMsMax, onLog, ...options }: TestConsoleOptions = {}): Promise<TestConsole> {
   const store = await createTestStore({ ...options, env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1,::1', ...env } });
-  const { dependencies } = store;
+  const log = onLog && (pino({}, { write: (line: string) => onLog(JSON.parse(line)) }) as FastifyBaseLogger);
+  const dependencies = { ...store.dependencies, ...(log && { log }) };
   // Links and cookies need the port before anything listens on it.
   const url = `http://localhost:${await freePort()}`;
   const app = await createConsole(dependencies, { limiter: openLimiter(dependencies), consoleUrl: url, formMsMax });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
+  type ApplicationActionName,
   type ApplicationCallerAction,
   afterOrder,
   applicationActions,
@@ -13,20 +14,20 @@ import {
   closedReasonNames,
   closedReasons,
   scopesForApplication,
+  startsOf,
   unconfirmed,
 } from '../../src/domain/application-states.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/applications.md', import.meta.url), 'utf8');
+const actionNames = Object.keys(applicationActions) as ApplicationActionName[];
 const first = [unconfirmed, applicationActions.confirm.to];
 
 describe('docs/guides/applications.md', () => {
   test('has every transition of an application and no other in its diagram', () => {
     const [, diagram = ''] = /```mermaid\nstateDiagram-v2\n([^`]*)```/.exec(guide) ?? [];
-    const transitions = Object.entries(applicationActions).flatMap(([name, { from, to }]) =>
-      from.map((one) => `${one} --> ${to}: ${name}`),
-    );
-    const left = new Set<string>(Object.values(applicationActions).flatMap(({ from }) => [...from]));
+    const transitions = actionNames.flatMap((name) => startsOf(name).map((one) => `${one} --> ${applicationActions[name].to}: ${name}`));
+    const left = new Set<string>(actionNames.flatMap(startsOf));
     const ends = applicationStatuses.filter((status) => !left.has(status)).map((status) => `${status} --> [*]`);
     const starts = first.map((status) => `[*] --> ${status}: submit`);
     expect(linesOf(diagram).sort()).toEqual([...starts, ...transitions, ...ends].sort());
@@ -34,9 +35,10 @@ describe('docs/guides/applications.md', () => {
 
   test('has every action in its table: from, to, who does it, and the scopes', () => {
     const inWords: unknown = expect.stringMatching(/^[^`]+$/);
+    const { lately } = applicationActions.reopen;
     const rows = Object.entries(applicationActions).map(([name, { from, to, by }]) => [
       code(name),
-      from.map(code).join(', '),
+      [...from.map(code), ...(name === 'reopen' ? [`${code(lately.from)} (${lately.days} days, if by the ${lately.by})`] : [])].join(', '),
       code(to),
       by.join(', '),
       isCallers(name) ? scopesForApplication(name).map(code).join(' or ') : inWords,

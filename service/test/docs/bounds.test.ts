@@ -32,6 +32,24 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Results of the forms of a person, for a repeat of one', '{perPersonMax}', 'console/forms/form-result-queries.ts'],
   ['Applicants side by side on a page of the console', '{applicantsMax}', 'console/adoptions/comparison.ts'],
   ['Of each kind on the start page of the console', '{shownMax}; counted up to {countedMax}', 'console/today/today-screens.ts'],
+  ['Sign-ins of a person in an hour, each of which leaves a row in the audit', '{signInsMax}', 'partners/people/sessions.ts'],
+  [
+    'Networks for which an hour has counts of failed sign-ins, in the table and in a process; how long they are kept; how often a process stores them',
+    '{failedNetworksMax}, and one row for all others by each way in; {failedSignInDays} days; every {storeAfterMs s}',
+    'partners/people/failed-sign-ins.ts',
+  ],
+  [
+    'Links to sign in that are mailed to an address in a UTC day; of them for those who ask from one network; for a device on which the person was signed in, apart from these; the time from one to the next',
+    '{linksToAddressMax}; {linksFromNetworkMax}; {linksOfDeviceMax}; {gapMs s}',
+    'partners/people/link-budget.ts',
+  ],
+  [
+    'Links that a network may have counted in a UTC day, to addresses of people or of nobody, each in Redis until that day has ended; shares that a process counts without Redis',
+    '{countedOfNetworkMax}; {localSharesMax}',
+    'partners/people/link-budget.ts',
+  ],
+  ['Time in which more rights can be taken up', '{raiseHours} h', 'partners/people/raises.ts'],
+  ['Of those whom somebody has invited, who can be removed at once with that person', '{invitedShownMax}', 'partners/people/people.ts'],
   ['Requests for mailed links that wait in a process of the console', '{waitingMax}', 'console/sign-in/mailed-links.ts'],
   ['A photo', '{photoBytesMax MB}, {pixelsMax million} megapixels', 'store/photos/image-types.ts', 'store/photos/image-process.ts'],
   [
@@ -85,9 +103,29 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'store/photos/address-budget.ts',
   ],
   [
-    'Pages that an address opens, and other requests without a valid key',
-    '{/addressQuota: Quota = .*perMinute: (\\d+)/} a minute',
+    'Requests of an address without a key or a session, each with a count of its own: to the API; to sign in; to end sessions and rights in the console; for pages of adopters',
+    '{/api: .*perMinute: (\\d+)/}; {/signIn: .*perMinute: (\\d+)/}; {/endings: .*perMinute: (\\d+)/}; {/adopterPages: .*perMinute: (\\d+)/} a minute',
     'partners/rate-limit/plans.ts',
+  ],
+  [
+    'What a person does in the console, over all sessions and processes: requests; acts, each of which is a request too',
+    '{/requests: .*perMinute: (\\d+)/} a minute; {/acts: .*perMinute: (\\d+)/} a minute, {/acts: .*perDay: ([\\d_]+)/} a UTC day',
+    'partners/rate-limit/plans.ts',
+  ],
+  [
+    'Changes that a person or a key makes which the audit records, without those that end something; commands have no limit',
+    '{auditRowsPerDay} a UTC day',
+    'partners/audit/audit.ts',
+  ],
+  [
+    'Pages and forms of a person that a process of the console works on at once; others of the person wait; a turn rests as long as it took, at most',
+    '{turnsOfPersonMax}; {waitingOfPersonMax}, for {waitMsMax s}, then 503; {restMsMax ms}',
+    'console/screens/person-turns.ts',
+  ],
+  [
+    'Sessions without requests left cached by a process of the console; forms of one that are shown again with what was typed, until the minute ends',
+    '{pausesMax}; {shownAgainMax}',
+    'console/sessions/person-budget.ts',
   ],
   ['The body of a form on a page of an adopter', '{bodyBytesMax KiB}', 'store/applications/page-routes.ts'],
   [
@@ -167,8 +205,14 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   [
     'Open applications that an animal may have',
-    '{applicationsMax}, or as set for its shelter, {applicationsMaxMax} at most',
+    '{applicationsMax}, or as set for its shelter, {applicationsMaxMax} at most; of {dividedFrom} or more, 1 of {keptOf}, and at least {keptMin}, kept from each client for the others; staff enter as many again; those of a suspended client not counted until it is resumed',
     'store/shelters/shelter-schemas.ts',
+    'store/applications/places.ts',
+  ],
+  [
+    'A job that ends all applications of a client: at once; applications in its turn; until adopters are told, and it can be taken back; kept afterwards',
+    '1 for a client; {stepsMax}, each in its own transaction; {bulkHeldSeconds} s after the last; {keptDays} days',
+    'store/applications/bulk-ends.ts',
   ],
   [
     'Questions of a shelter',
@@ -365,6 +409,19 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{confirmations} confirmations, {messages} in all',
     'changes/mail/address-bounds.ts',
   ],
+  [
+    'Messages on a UTC day about a shelter: to adopters, for what one client submits there; to adopters, for what is decided there; to the shelter itself. Of each, those to addresses that nobody has confirmed',
+    '{/submissions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/decisions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/own: . confirmations: [\\d_]+, messages: ([\\d_]+)/}; {/submissions: . confirmations: ([\\d_]+)/}, {/decisions: . confirmations: ([\\d_]+)/}, {/own: . confirmations: ([\\d_]+)/}',
+    'changes/mail/address-bounds.ts',
+  ],
+  ["A link that confirms a shelter's e-mail address", '{linkDays} UTC days', 'store/shelters/shelter-links.ts'],
+  [
+    'Links that withdraw an application or erase its adopter: asked for on a UTC day, for an application; how long one works; how long staff can reopen what was withdrawn so',
+    '{asksMax}; {actLinkMinutes} minutes, once; {days} days',
+    'store/applications/adopter-links.ts',
+    'store/applications/link-mail-texts.ts',
+    'domain/application-states.ts',
+  ],
   ['Mail to a shelter', "one waits, {/interval '(\\d) hour'/} hour apart", 'changes/mail/queue-queries.ts'],
   ['A name and a subject in mail', '{nameLengthMax} and {subjectLengthMax} characters', 'changes/mail/message.ts'],
   ['Mail that has ended', '{sent} days; what has failed {failed} days', 'changes/mail/mail-queue.ts'],
@@ -402,7 +459,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Wait for the Sentinels, and for the role of a server that they name', '{askTimeoutMs ms} each', 'platform/redis/sentinels.ts'],
   ['Wait for Redis at startup', '{redisWaitMs s}', 'dependencies.ts'],
   ['Requests decided in one call to Redis', '{batchSizeMax}', 'partners/rate-limit/redis-limiter.ts'],
-  ['Clients and addresses counted by a process', '{subjectsMax}', 'partners/rate-limit/local-limiter.ts'],
+  ['Clients, addresses and people counted by a process', '{subjectsMax}', 'partners/rate-limit/local-limiter.ts'],
   ['Bans listed at once', '{listedMax}', 'partners/rate-limit/bans.ts'],
   ['Keys cached', '{bytesMax MiB} at {entryBytes} bytes each, for {ttlSeconds plain} s each', 'partners/clients/key-cache.ts'],
   ['Keys cached as unknown, as ended, as existing but not read yet', '{unknownMax} each', 'partners/clients/key-cache.ts'],

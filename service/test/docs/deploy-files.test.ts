@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments, parseDocument } from 'yaml';
+import { linkPaths } from '../../src/partners/people/link-url.ts';
 import { variables } from '../../src/platform/config.ts';
 import { fillFigures } from './source-figures.ts';
 
@@ -191,6 +192,14 @@ test('deploy/image/pin adds the digest of every public image once', () => {
   expect(pin()).toBe('');
   rmSync(folder, { recursive: true });
 });
+
+test.each(['deploy/haproxy/haproxy.cfg', 'deploy/nginx/homeward.conf'])(
+  '%s keeps every kind of link to the console out of its log',
+  (file) => {
+    const kinds = new Set(Object.values(linkPaths).map((link) => link.split('/')[1]));
+    expect(read(file)).toContain(`(${[...kinds].join('|')})/`);
+  },
+);
 
 describe('The time to shut down', () => {
   test('of a service in compose is longer than drain and closing', () => {

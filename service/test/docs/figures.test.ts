@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { devAnimals } from '../../../tools/dev-animals.ts';
-import { addressQuota, banLengthsMinutes, quotaOf } from '../../src/partners/rate-limit/plans.ts';
+import { addressQuotas, banLengthsMinutes, personQuotas, quotaOf } from '../../src/partners/rate-limit/plans.ts';
 import { settledMs } from '../../src/platform/db/change-watch.ts';
 import { byPlan, enterprise } from './plan-figures.ts';
 import { fillFigures } from './source-figures.ts';
@@ -68,6 +68,10 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['waits up to {searchWaitMsMax s} for those of others', 'platform/db/pool.ts'],
   ],
   'docs/operations.md': [
+    ['counts of failed sign-ins after {failedSignInDays} days', 'partners/people/failed-sign-ins.ts'],
+    ['A person signs in {signInsMax} times an hour at most', 'partners/people/sessions.ts'],
+    ['and network, for {failedSignInDays} days. {failedNetworksMax} networks of an hour have a row', 'partners/people/failed-sign-ins.ts'],
+    ['A process stores its counts every {storeAfterMs s}', 'partners/people/failed-sign-ins.ts'],
     ['which takes no less than {/if days < (\\d+)/}', '../migrations/0071_audit.sql'],
     [
       "`HOMEWARD_AUDIT_RETENTION` days ({/AUDIT_RETENTION: \\{\\s+fallback: '(\\d+)'/}; {/'HOMEWARD_AUDIT_RETENTION', (\\d+)/} at least)",
@@ -87,6 +91,10 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['an address gets {confirmations} confirmations and {messages} messages a day', 'changes/mail/address-bounds.ts'],
     ['nobody has confirmed gets {confirmations}', 'changes/mail/address-bounds.ts'],
     ['for their application instead, {messages} a day', 'changes/mail/address-bounds.ts'],
+    [
+      '{/submissions: . confirmations: [\\d_]+, messages: ([\\d_]+)/} messages to adopters for what one client submits there, {/submissions: . confirmations: ([\\d_]+)/} of them to addresses that nobody has confirmed; {/decisions: . confirmations: [\\d_]+, messages: ([\\d_]+)/} and {/decisions: . confirmations: ([\\d_]+)/} for what is decided there; {/own: . confirmations: [\\d_]+, messages: ([\\d_]+)/} and {/own: . confirmations: ([\\d_]+)/} to the shelter itself',
+      'changes/mail/address-bounds.ts',
+    ],
     ['Nothing is lost for 24 hours'],
     ['after 24 of them, messages are given up'],
     ['some requests fail with a 5xx'],
@@ -176,8 +184,20 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['it rejects writes after 2 s'],
     ['waits {redisDeadlineMs ms} at most; after {silenceMaxMs ms} without any reply', 'platform/redis/redis-link.ts'],
     ['Closing takes {closeTimeoutMs s} at most', 'cli/serve.ts'],
-    [`share its ${addressQuota.perMinute} a minute`],
-    [`\`/a/…\`: ${addressQuota.perMinute} requests a minute`],
+    [`share its ${addressQuotas.api.perMinute} a minute`],
+    [`\`/a/…\`: ${addressQuotas.adopterPages.perMinute} requests a minute`],
+    ['A person or a key makes {auditRowsPerDay} changes in a UTC day', 'partners/audit/audit.ts'],
+    [`charged to the address, ${addressQuotas.endings.perMinute} a minute`],
+    [
+      `${personQuotas.requests.perMinute} requests a minute, of which ${personQuotas.acts.perMinute} may be acts, and ${personQuotas.acts.perDay.toLocaleString('en')} acts a day`,
+    ],
+    ['The offer ends after {raiseHours} hours', 'partners/people/raises.ts'],
+    ['one of the {invitesMax} invitations a day', 'partners/people/people.ts'],
+    [
+      '{gapMs s} from one to the next, {linksToAddressMax} a day (UTC) to an address, {linksFromNetworkMax} of them',
+      'partners/people/link-budget.ts',
+    ],
+    ['has {linksOfDeviceMax} of its own', 'partners/people/link-budget.ts'],
     ['stays open for {keepAliveTimeout s}', 'app.ts'],
     ['takes nothing for {stalledMs s}', 'platform/http/response-progress.ts'],
     ['{responseMs s} plus 1 s for each {bytesPerSecondMin kB}', 'platform/http/response-progress.ts'],
@@ -188,6 +208,8 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction', 'cli/worker.ts'],
     ['every {expiryIntervalMs ms}, {batchSizeMax} animals', 'cli/worker.ts'],
     ['every minute, {batchSizeMax} in a transaction', 'cli/worker.ts'],
+    ['every second, one in a transaction, {stepsMax} before another such job has its turn', 'store/applications/bulk-ends.ts'],
+    ['deletes such jobs {keptDays} days after they are done', 'store/applications/bulk-ends.ts'],
     ['every minute, {batchSizeMax} applications in a batch', 'cli/worker.ts'],
     ['deleted after {unconfirmedHours} hours', 'store/applications/settling.ts'],
     [

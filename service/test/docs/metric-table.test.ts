@@ -9,6 +9,7 @@ const processesOf = {
   all: ['serve', 'worker', 'console'],
   http: ['serve', 'console'],
   serve: ['serve'],
+  console: ['console'],
   worker: ['worker'],
 } as const;
 

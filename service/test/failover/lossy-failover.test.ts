@@ -7,8 +7,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
 import { type PrivateServer, startPostgres, startStandby } from '../../../testkit/servers.ts';
+import { addStaffThings, countEndedToo, countRevived, endStaffThings, staffEnds, staffThings } from '../../../testkit/staff-ends.ts';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
+import { openJournal } from '../../src/platform/journal/journal.ts';
 import { createManager } from '../adoption-steps.ts';
 import { homeward, startWorker } from '../cli/homeward-command.ts';
 import { executeAsOwner } from '../databases.ts';
@@ -54,6 +56,8 @@ async function add(names: readonly string[]): Promise<void> {
   }
 }
 
+const readFrom = (server: PrivateServer) => async (text: string) => (await query<{ count: number }>(server, text))[0];
+
 const untilDelivered = (count: number) => vi.waitUntil(() => delivered().length >= count, patience);
 const named = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
 const namesAt = (events: ReadonlyArray<{ data: { pet?: { name: string } } }>) => events.flatMap(({ data }) => data.pet?.name ?? []);
@@ -68,10 +72,12 @@ describe('A standby that lacks the last events takes over, and processes run on'
   const [kept, lost, later] = [named('Kept', 5), named('Lost', 10), named('Later', 20)];
   let beforeLoss: string;
   let insideLoss: string;
+  let revivedWithoutJournal: number;
   let stream: StreamReader;
 
   beforeAll(async () => {
     await add(kept);
+    await addStaffThings((text) => query(primary, text), manager.clientId);
     stream = await StreamReader.open(`${store.url}/v1/events`, { key: manager.key });
     await stream.untilCount(5, 20_000);
     await untilDelivered(kept.length);
@@ -85,6 +91,8 @@ describe('A standby that lacks the last events takes over, and processes run on'
     await query(standby, `alter system set primary_conninfo = ''`);
     await query(standby, 'select pg_reload_conf()');
     await vi.waitUntil(async () => (await query(standby, 'select from pg_stat_wal_receiver')).length === 0, patience);
+    await endStaffThings(store.dependencies.db, openJournal({ fd: 2, file: env['HOMEWARD_JOURNAL'] ?? '' }));
+    revivedWithoutJournal = await countRevived(readFrom(standby));
     await add(lost);
     await homeward(['keys', 'revoke', String(leaked.id)], { env });
     await stream.untilCount(15, 20_000);
@@ -147,5 +155,12 @@ describe('A standby that lacks the last events takes over, and processes run on'
     const { findings } = JSON.parse(stdout) as { findings: Array<{ check: string; severity: string }> };
     const severityOf = (name: string) => findings.find(({ check }) => check === name)?.severity;
     expect([severityOf('postgres-server'), severityOf('feed')]).toEqual(['ok', 'ok']);
+  });
+
+  test(`of ${staffEnds} passkeys, roles, accounts and people that were ended among ${staffThings}, none is revived, and everybody signs in again`, async () => {
+    await vi.waitFor(() => expect(worker.log()).toContain('this server is recorded as the one of the store'), patience);
+    expect(revivedWithoutJournal).toBe(staffEnds);
+    expect([await countRevived(readFrom(standby)), await countEndedToo(readFrom(standby))]).toEqual([0, 0]);
+    expect(await query(standby, 'select from sessions union all select from person_links')).toEqual([]);
   });
 });

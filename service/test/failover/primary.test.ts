@@ -1,9 +1,11 @@
 // Which of several servers is used: the primary, and no other.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { treeOf } from '../../../testkit/running-processes.ts';
 import { type PrivateServer, startPostgres, startStandby } from '../../../testkit/servers.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { Pool } from '../../src/platform/db/pool.ts';
@@ -113,7 +115,7 @@ describe('A primary and its standby', () => {
     for (const pid of treeOf(primary.pid)) process.kill(pid, 'SIGCONT');
     await primary.signal('SIGCONT');
     const ports = await Promise.all(Array.from({ length: 200 }, () => portOf(db)));
-    const inTransactions = await Promise.all(Array.from({ length: 20 }, () => db.transaction(portOf)));
+    const inTransactions = await Promise.all(Array.from({ length: 20 }, () => db.transaction(portOf, theService)));
     expect(new Set([...ports, ...inTransactions])).toEqual(new Set([standby.port]));
   });
 

@@ -1,4 +1,5 @@
 // A standby that has to confirm each commit, and is away: nothing is acknowledged without it, and reads are not disturbed.
+
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +8,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { treeOf } from '../../../testkit/running-processes.ts';
 import { type PrivateServer, startPostgres, startStandby } from '../../../testkit/servers.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { Pool } from '../../src/platform/db/pool.ts';
 import { homeward } from '../cli/homeward-command.ts';
@@ -109,7 +111,7 @@ describe('A synchronous standby that is away', () => {
         while (performance.now() < endMs) {
           await db.write({ text: `select nextval('unannounced_changes')` }).catch((error) => codes.push(error.code));
           await db
-            .transaction((tx) => tx.query({ text: `select from pets where id = 1 for update` }))
+            .transaction((tx) => tx.query({ text: `select from pets where id = 1 for update` }), theService)
             .catch((error) => codes.push(error.code));
           await db.query({ text: 'select' }).catch(() => {});
           await sleep(20);

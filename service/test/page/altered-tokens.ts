@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { SeededRandom } from '../../../testkit/seeded-random.ts';
 import type { PagePurpose, PageTokens } from '../../src/store/applications/page-tokens.ts';
 
-/** Where the signature begins, and how long a token is, in bytes. */
-const [signatureAt, length] = [9, 25];
+/** How long a signature is, in bytes. The digits of a token have no bit left over. */
+const signatureLength = 16;
+const lengthOf = (text: string) => (text.length * 5) / 8;
 
 interface Original {
   readonly id: bigint;
   readonly purpose: PagePurpose;
+  readonly number: bigint;
   readonly text: string;
   readonly tokens: PageTokens;
   readonly random: SeededRandom;
@@ -18,26 +20,28 @@ const bytesOf = (text: string) =>
     [...text]
       .reduce((n, digit) => 32n * n + BigInt(Number.parseInt(digit, 32)), 0n)
       .toString(16)
-      .padStart(2 * length, '0'),
+      .padStart(2 * lengthOf(text), '0'),
     'hex',
   );
 const textOf = (bytes: Buffer) =>
   BigInt(`0x${bytes.toString('hex')}`)
     .toString(32)
-    .padStart(40, '0');
+    .padStart((bytes.length * 8) / 5, '0');
 const replaceAt = (text: string, at: number, by: string) => text.slice(0, at) + by + text.slice(at + 1);
 const anyAt = ({ text, random }: Original) => random.between(0, text.length - 1);
-const other = (purpose: PagePurpose): PagePurpose => (purpose === 'see' ? 'confirm' : 'see');
+const purposes = ['see', 'confirm', 'withdraw', 'erase'] as const satisfies readonly PagePurpose[];
+/** Such as a number that is in some links. */
+const anyNumber = (random: SeededRandom) => BigInt(random.between(1, random.pick([3, 2 ** 40 - 1])));
 
 /** The first part of one token with the signature of another. */
 const spliced = (signed: string, signature: string) =>
-  textOf(Buffer.concat([bytesOf(signed).subarray(0, signatureAt), bytesOf(signature).subarray(signatureAt)]));
+  textOf(Buffer.concat([bytesOf(signed).subarray(0, -signatureLength), bytesOf(signature).subarray(-signatureLength)]));
 
 /** What may be done to a token, none of which may leave a valid one. */
 export const alterations = {
   'a flipped bit': ({ text, random }) => {
     const bytes = bytesOf(text);
-    const at = random.between(0, length - 1);
+    const at = random.between(0, bytes.length - 1);
     bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << random.between(0, 7)), at);
     return textOf(bytes);
   },
@@ -48,23 +52,34 @@ export const alterations = {
   },
   'two digits swapped': ({ text, random }) => {
     // The first digits are zeros.
-    for (let at = random.between(14, 38); ; at = 14 + ((at - 13) % 25)) {
+    const last = text.length - 2;
+    for (let at = random.between(14, last); ; at = 14 + ((at - 13) % (last - 13))) {
       const [one = '', two = ''] = text.slice(at, at + 2);
       if (one !== two) return text.slice(0, at) + two + one + text.slice(at + 2);
     }
   },
-  'a part of it': ({ text, random }) => text.slice(0, random.between(0, 39)),
-  'the end of it': ({ text, random }) => text.slice(random.between(1, 40)),
-  'another purpose': ({ id, purpose, text, tokens }) => spliced(tokens.write({ id, purpose: other(purpose) }), text),
-  'another id': ({ id, purpose, text, tokens, random }) =>
-    spliced(tokens.write({ id: id + BigInt(random.between(1, 1_000)), purpose }), text),
+  'a part of it': ({ text, random }) => text.slice(0, random.between(0, text.length - 1)),
+  'the end of it': ({ text, random }) => text.slice(random.between(1, text.length)),
+  'another purpose': ({ id, purpose, number, text, tokens, random }) =>
+    spliced(tokens.write({ id, purpose: random.pick(purposes.filter((one) => one !== purpose)), number }), text),
+  'another id': ({ id, purpose, number, text, tokens, random }) =>
+    spliced(tokens.write({ id: id + BigInt(random.between(1, 1_000)), purpose, number }), text),
+  'another number': ({ id, purpose, number, text, tokens, random }) =>
+    spliced(
+      tokens.write({ id, purpose, number: number === 1n ? anyNumber(random) + 1n : number - 1n < 0n ? anyNumber(random) : number - 1n }),
+      text,
+    ),
+  'the number 0 written out': ({ text }) => {
+    const bytes = bytesOf(text);
+    return textOf(Buffer.concat([bytes.subarray(0, 9), Buffer.alloc(5), bytes.subarray(-signatureLength)]));
+  },
   'an unknown purpose': ({ text, random }) => {
     const bytes = bytesOf(text);
-    bytes.writeUInt8(random.pick([0, 3, 255]));
+    bytes.writeUInt8(random.pick([0, 5, 255]));
     return textOf(bytes);
   },
-  'no signature': ({ text }) => textOf(Buffer.concat([bytesOf(text).subarray(0, signatureAt), Buffer.alloc(16)])),
-  'an invented signature': ({ text }) => textOf(Buffer.concat([bytesOf(text).subarray(0, signatureAt), randomBytes(16)])),
+  'no signature': ({ text }) => textOf(Buffer.concat([bytesOf(text).subarray(0, -signatureLength), Buffer.alloc(signatureLength)])),
+  'an invented signature': ({ text }) => textOf(Buffer.concat([bytesOf(text).subarray(0, -signatureLength), randomBytes(signatureLength)])),
   'in capitals': ({ text }) => text.toUpperCase(),
   'a capital': ({ text, random }) => {
     const letters = [...text].flatMap((digit, at) => (/[a-v]/.test(digit) ? [at] : []));
@@ -97,8 +112,9 @@ export function alteredTokens(tokens: PageTokens, random: SeededRandom, count: n
   const kinds = Object.entries(alterations);
   return Array.from({ length: count }, (_, i) => {
     const id = BigInt(random.between(1, random.pick([20, 100_000, Number.MAX_SAFE_INTEGER - 1_000])));
-    const purpose = random.pick(['see', 'confirm'] as const);
+    const purpose = random.pick(purposes);
+    const number = random.pick([0n, anyNumber(random)]);
     const [how, alter] = kinds[i % kinds.length] as (typeof kinds)[number];
-    return { how, text: alter({ id, purpose, text: tokens.write({ id, purpose }), tokens, random }) };
+    return { how, text: alter({ id, purpose, number, text: tokens.write({ id, purpose, number }), tokens, random }) };
   });
 }

@@ -1,5 +1,6 @@
 // Setup steps for tests about the pages of adopters.
 
+import { theService } from '../../src/domain/actor.ts';
 import { defaultScopes } from '../../src/domain/scopes.ts';
 import { getBounds } from '../../src/partners/clients/clients.ts';
 import type { PagePurpose } from '../../src/store/applications/page-tokens.ts';
@@ -9,6 +10,12 @@ import type { TestKey, TestResponse, TestStore } from '../test-store.ts';
 
 /** For a store whose pages are opened more often than an address may. */
 export const manyAddresses = { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' };
+/** For a store that sends mail. Nobody listens there: tests read what would be sent. */
+export const mailEnv = {
+  HOMEWARD_SMTP_URL: 'smtp://127.0.0.1:9',
+  HOMEWARD_MAIL_FROM: 'no-reply@store.example',
+  HOMEWARD_PUBLIC_URL: 'https://store.example',
+};
 let visits = 0;
 /** Of somebody who has not been here before. */
 const newAddress = () => `10.${visits >> 16}.${(visits >> 8) & 255}.${visits++ & 255}`;
@@ -31,8 +38,8 @@ export const press = (store: TestStore, path: string, headers: Record<string, st
     headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'null', 'sec-fetch-site': 'same-origin', ...headers },
   });
 
-export const pathTo = (store: TestStore, id: number | bigint, purpose: PagePurpose = 'see'): string =>
-  `/a/${store.dependencies.pageTokens.write({ id: BigInt(id), purpose })}`;
+export const pathTo = (store: TestStore, id: number | bigint, purpose: PagePurpose = 'see', number = 0n): string =>
+  `/a/${store.dependencies.pageTokens.write({ id: BigInt(id), purpose, number })}`;
 
 /** An application whose adopter has not confirmed the address yet. */
 export async function applyUnconfirmed(
@@ -42,10 +49,10 @@ export async function applyUnconfirmed(
   adopter: { name: string; email: string; phone?: string } = adopterOf(petId),
 ): Promise<bigint> {
   const { db } = store.dependencies;
-  const actor = { clientId, keyId, personId: null, shelterId: null, scopes: defaultScopes };
+  const actor = { clientId, keyId, personId: null, shelterId: null, scopes: defaultScopes, authority: null };
   const terms = { clientId, bounds: await getBounds(db, clientId), mails: true };
   const given = { petId: BigInt(petId), adopter };
-  return (await db.transaction((tx) => submitApplication(tx, given, actor, terms))).id;
+  return (await db.transaction((tx) => submitApplication(tx, given, actor, terms), theService)).id;
 }
 
 export async function addUnconfirmed(store: TestStore, key: TestKey): Promise<bigint> {

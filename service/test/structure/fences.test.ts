@@ -32,6 +32,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'claim-photo-scan': 'takes the claim',
   'claim-mail': 'takes the claim',
   'insert-person-link': 'makes the link of a message: one that is sent twice has two, and the first that is used ends both',
+  'begin-adopter-link': 'lets the link of a message begin: one that is sent twice has the same, which is used once',
   'give-back-photo-bytes': 'deletes rows whose files are gone, whoever has deleted them, and subtracts the bytes of those that it deletes',
 };
 

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { plantMutant } from '../../../testkit/mutant.ts';
+import { theService } from '../../src/domain/actor.ts';
 import type { EventType, PrivateEventType } from '../../src/domain/event-types.ts';
 import type { Scope } from '../../src/domain/scopes.ts';
 import { act, addPet, createManager, type OrderBody, placeOrder, readPet } from '../adoption-steps.ts';
@@ -109,7 +110,7 @@ describe('A planted private event type', () => {
     const { id } = await addPet(store, partner);
     const { recordEvents } = await planted('changes/events/events.ts');
     const event = { type: noteAdded, petId: BigInt(id), clientId: partner.clientId, data: '{}' };
-    await store.dependencies.db.transaction((tx) => recordEvents(tx, event));
+    await store.dependencies.db.transaction((tx) => recordEvents(tx, event), theService);
     await publishAll(store);
   });
 

@@ -1,5 +1,6 @@
 // Where each act is recorded: one row for every route that is no GET, and for every command. A test fails on a new one.
 import type { AuditedAct } from '../../src/partners/audit/audit.ts';
+import type { JournalEntry } from '../../src/platform/journal/journal.ts';
 
 export type Recorded =
   /** In the transaction of the act. A test performs it, and reads the rows. */
@@ -8,6 +9,42 @@ export type Recorded =
   | 'history'
   /** Why nobody needs to know who has done it, or where else that is. */
   | { readonly exempt: string };
+
+/**
+ * What a restore must not undo is in the journal too: of every audited act, with which entries, or why it needs none. A new act does not
+ * compile without its row.
+ */
+export const journaledActs: Readonly<Record<AuditedAct, ReadonlyArray<JournalEntry['act']> | { readonly exempt: string }>> = {
+  'person.invited': { exempt: 'Ends the link from before, and a restore ends all links and invitations.' },
+  'person.joined': { exempt: 'Ends nothing.' },
+  'person.changed': ['person_changed', 'sign_ins_ended'],
+  'person.raise_offered': { exempt: 'Ends nothing, and a restore ends those that wait.' },
+  'person.raise_withdrawn': { exempt: 'A restore ends those that wait.' },
+  'person.removed': ['person_removed'],
+  'person.link_made': { exempt: 'Ends nothing, and a restore ends all links.' },
+  'passkey.added': { exempt: 'Ends nothing.' },
+  'identity.added': { exempt: 'Ends nothing.' },
+  'passkey.removed': ['passkey_removed'],
+  'passkey.rejected': { exempt: 'Ends nothing: the person removes the passkey.' },
+  'session.started': { exempt: 'Ends nothing, and a restore ends all sessions.' },
+  'session.ended': { exempt: 'A restore ends all sessions, and so does a failover that may have lost something.' },
+  'key.created': { exempt: 'Ends nothing.' },
+  'key.rotated': ['key_rotated'],
+  'key.revoked': ['key_revoked'],
+  'client.created': { exempt: 'Ends nothing.' },
+  'client.plan_changed': { exempt: 'A rate, and no access. The operator sees it in the list of clients.' },
+  'client.suspended': ['client_suspended'],
+  'client.resumed': ['client_resumed'],
+  'ban.lifted': { exempt: 'Bans are in Redis, and begin again.' },
+  'shelter.created': { exempt: 'Ends nothing.' },
+  'shelter.changed': { exempt: "What a shelter says of itself, and nobody's access." },
+  'shelter.questions_set': { exempt: "What a shelter asks, and nobody's access." },
+  'adopter.erased': ['adopters_erased', 'applicants_erased'],
+  'application.link_ended': ['application_link_ended'],
+  'applications.ended': { exempt: 'Each application is closed in its history. What a restore loses of a job is done again by another.' },
+  'applications.taken_back': { exempt: 'Each application is reopened in its history.' },
+  'shelter.confirmed': { exempt: 'Ends nothing: after a restore, what was confirmed since waits to be confirmed again.' },
+};
 
 const contents = { exempt: 'Writes what is shown of an animal, within what its key may: the feed says that it was changed.' };
 const ofPartner = { exempt: "The partner's own endpoints, seen by its keys alone. The endpoint says when and why it was disabled." };
@@ -39,6 +76,7 @@ export const recordedRoutes: Readonly<Record<string, Recorded>> = {
   'post /store/orders/{orderId}/cancel': 'history',
   'post /store/orders/{orderId}/return': 'history',
   'post /applications': 'history',
+  'delete /applications/{applicationId}': { exempt: 'Only one that nobody but its client has seen. The journal has it.' },
   'post /applications/{applicationId}/review': 'history',
   'post /applications/{applicationId}/accept': 'history',
   'post /applications/{applicationId}/decline': 'history',
@@ -73,6 +111,7 @@ export const recordedCommands: Readonly<Record<string, Recorded>> = {
   'people remove': { audited: ['person.removed'] },
   'people link': { audited: ['person.link_made'] },
   'audit list': reads,
+  'audit failed-sign-ins': reads,
   usage: reads,
   deprecations: reads,
   'bans list': reads,
@@ -81,6 +120,7 @@ export const recordedCommands: Readonly<Record<string, Recorded>> = {
   'shelters list': reads,
   'shelters create': { audited: ['shelter.created'] },
   'shelters update': { audited: ['shelter.changed'] },
+  'shelters confirm': { audited: ['shelter.confirmed'] },
   'shelters questions': { audited: ['shelter.questions_set'] },
   'pets list': reads,
   'pets show': reads,
@@ -105,7 +145,11 @@ export const recordedCommands: Readonly<Record<string, Recorded>> = {
   'applications reopen': 'history',
   'applications withdraw': 'history',
   'applications note': { exempt: "An adopter's data, which neither history nor audit may have." },
+  'applications end-link': { audited: ['application.link_ended'] },
   'applications erase': { audited: ['adopter.erased'] },
+  'applications end-all': { audited: ['applications.ended'] },
+  'applications ends': reads,
+  'applications take-back': { audited: ['applications.taken_back'] },
   'orders list': reads,
   'orders show': reads,
   'orders place': 'history',

@@ -1,3 +1,4 @@
+import { theService } from '../../domain/actor.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -89,7 +90,7 @@ export class Cursors {
       );
       if (replays.length > 0) await moveReplays(tx, lease.workerId, replays);
       return [movedIds, await joinEndpoints(tx, lease.workerId, joining)];
-    });
+    }, theService);
     for (const shard of shards) this.#dirty.delete(shard);
     for (const [endpoint, position] of own) {
       if (!moved.has(endpoint.id)) continue;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transactor } from '../../platform/db/handles.ts';
+import type { ServiceDb } from '../../platform/db/handles.ts';
 import { Cursors } from './cursors.ts';
 import { Dispatcher, type DispatcherParts } from './dispatcher.ts';
 import { DueRows } from './due-rows.ts';
@@ -16,7 +16,7 @@ import type { AcquiredShard } from './shard-queries.ts';
 import { Shares } from './shares.ts';
 
 export interface DelivererParts {
-  readonly db: Transactor;
+  readonly db: ServiceDb;
   readonly sender: { send(message: Message, ending?: AbortSignal): Promise<Exchange> };
   onDisabled(webhook: DisabledWebhook): void;
   /** Called for each delivery that was sent, or decided without sending. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JoinedRuns } from '../../platform/bounded/joined-runs.ts';
-import type { Transactor } from '../../platform/db/handles.ts';
+import type { ServiceDb } from '../../platform/db/handles.ts';
 import type { EventRow } from '../events/events.ts';
 import type { Cursors } from './cursors.ts';
 import { messageOf } from './delivery-messages.ts';
@@ -17,7 +17,7 @@ import type { ShardLease } from './shard-lease.ts';
 import type { Shares, Ticket } from './shares.ts';
 
 export interface DispatcherParts {
-  readonly db: Transactor;
+  readonly db: ServiceDb;
   readonly sender: { send(message: Message, ending?: AbortSignal): Promise<Exchange> };
   readonly lease: ShardLease;
   readonly endpoints: Endpoints;

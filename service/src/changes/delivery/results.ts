@@ -1,4 +1,5 @@
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import { theService } from '../../domain/actor.ts';
+import type { ServiceDb, Transaction } from '../../platform/db/handles.ts';
 import type { EventRow } from '../events/events.ts';
 import type { Item } from './endpoint.ts';
 import { type DisabledWebhook, disableEndpoints } from './endpoint-queries.ts';
@@ -52,7 +53,7 @@ const failingDaysMax = 5;
 const httpGone = 410;
 
 /** Stores results. Those of deliveries that succeeded at once are one row each; everything else is an exception. */
-export async function storeResults(db: Transactor, workerId: bigint, results: readonly Result[]): Promise<Stored> {
+export async function storeResults(db: ServiceDb, workerId: bigint, results: readonly Result[]): Promise<Stored> {
   const attempts = results.flatMap(attemptOf);
   if (results.every(isPlain)) {
     await insertAttempts(db, attempts);
@@ -64,7 +65,7 @@ export async function storeResults(db: Transactor, workerId: bigint, results: re
     const own = results.filter(({ item }) => shards.has(item.endpoint.shard));
     await storeRows(tx, workerId, own);
     return storeHealth(tx, workerId, own);
-  });
+  }, theService);
 }
 
 const isPlain = ({ item, outcome }: Result) =>

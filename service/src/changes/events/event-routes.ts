@@ -4,10 +4,10 @@ import { wantsAll } from '../../domain/event-interests.ts';
 import { type EventType, mayReadPrivateEvents } from '../../domain/event-types.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { visibilityOf } from '../../domain/visibility.ts';
-import type { Caller } from '../../partners/admission/admission.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { operation, sendJson } from '../../partners/admission/operation.ts';
 import type { KeyWatch } from '../../partners/clients/key-watch.ts';
+import type { KeyCaller } from '../../partners/principals/principals.ts';
 import { FairTurns } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type EventStream, type EventStreams, eventText } from '../../platform/http/event-stream.ts';
@@ -30,7 +30,7 @@ interface Parts {
   readQuota(clientId: bigint): Promise<Payer['quota']>;
 }
 
-type Payer = Pick<Caller, 'clientId' | 'quota'>;
+type Payer = Pick<KeyCaller, 'clientId' | 'quota'>;
 
 const path = '/v1/events';
 const catchUpSize = 100;
@@ -123,7 +123,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
    *
    * Invariant: when catching up ends, `position` has reached `end`, so the next call of the listener leaves no gap.
    */
-  function follow(stream: EventStream, filter: EventFilter, first: EventPage, caller: Caller): void {
+  function follow(stream: EventStream, filter: EventFilter, first: EventPage, caller: KeyCaller): void {
     let position = first.nextAfter;
     let end = position;
     let isCatchingUp = false;
@@ -196,4 +196,4 @@ function streamTextOf(event: EventRow): string {
   return text;
 }
 
-const visibleOrders = (caller: Caller): EventFilter['orders'] => (mayReadPrivateEvents(caller.scopes) ? visibilityOf(caller) : 'none');
+const visibleOrders = (caller: KeyCaller): EventFilter['orders'] => (mayReadPrivateEvents(caller.scopes) ? visibilityOf(caller) : 'none');

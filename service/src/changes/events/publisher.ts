@@ -1,3 +1,4 @@
+import { theService } from '../../domain/actor.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import {
   type FeedGap,
@@ -93,7 +94,7 @@ export class Publisher {
       known.candidate ??= { id: last, atMs: performance.now() };
       if (known.lastPublished === undefined || last > known.lastPublished) known.lastPublished = last;
       return ids.length;
-    });
+    }, theService);
     if (change) this.#parts.onServerChange?.(change);
     return count;
   }

@@ -5,6 +5,18 @@ import type { CountBounds } from './claim-queries.ts';
 /** On one day (UTC). To one address: someone who fills in forms with others' addresses sends them no more. Or, of what staff cause, about one subject. */
 export const addressBounds: CountBounds = { confirmations: 3, messages: 10 };
 
+/**
+ * On one day (UTC), of what is sent about a shelter: to adopters for what one client submits there, so that nobody uses up what is others';
+ * to adopters for what its staff decide, and what follows from that; to the shelter itself.
+ */
+export const shelterBounds = {
+  submissions: { confirmations: 1_000, messages: 2_000 },
+  decisions: { confirmations: 500, messages: 5_000 },
+  own: { confirmations: 5, messages: 30 },
+} as const satisfies Record<string, CountBounds>;
+
+export type ShelterBound = keyof typeof shelterBounds;
+
 /** In place of a server's code, for staff. */
 export const dailyLimit = '4.7.1 daily limit';
 
@@ -16,6 +28,16 @@ export const hashAddress = (key: Buffer, address: string): Buffer => createHmac(
 
 /** Of what staff cause: staff who decide to and fro, or a program that does, send no flood. No address is like this. */
 export const hashSubject = (key: Buffer, subjectId: bigint): Buffer => createHmac('sha256', key).update(`subject ${subjectId}`).digest();
+
+/** What a shelter, or one client there, has caused. No address is like this. */
+export const hashShelter = (
+  key: Buffer,
+  bound: ShelterBound,
+  { id, clientId }: { readonly id: bigint; readonly clientId?: bigint },
+): Buffer =>
+  createHmac('sha256', key)
+    .update(`shelter ${id} ${bound} ${bound === 'submissions' ? clientId : ''}`)
+    .digest();
 
 /** Invitations of an address, apart from what it gets as an adopter. No address is like this. */
 export const hashInvited = (key: Buffer, address: string): Buffer =>

@@ -8,6 +8,8 @@ export interface MailClaim {
   readonly kind: string;
   readonly subjectId: bigint;
   readonly createdAt: Date;
+  /** Null: it is read when the message is sent. */
+  readonly recipient: string | null;
   /** How many attempts were made, with this one. */
   readonly attempts: number;
   readonly isCounted: boolean;
@@ -35,7 +37,7 @@ export async function claimMail(db: Writer, kinds: readonly string[], seconds: n
         attempts = attempts + 1
       where id = (select id from mail where state = 'queued' and due_at <= now() and kind = any($2::text[])
         order by due_at limit 1 for update skip locked)
-      returning id, claim as number, kind, subject_id as "subjectId", created_at as "createdAt", attempts::int, is_counted as "isCounted",
+      returning id, claim as number, kind, subject_id as "subjectId", created_at as "createdAt", recipient, attempts::int, is_counted as "isCounted",
         exists (select from mail as later where later.subject_id = mail.subject_id and later.kind = mail.kind
           and later.state in ('queued', 'sent') and later.id > mail.id) as "isSuperseded"`,
     values: [seconds, kinds],
@@ -67,23 +69,41 @@ export interface CountBounds {
   readonly confirmations: number;
 }
 
-/** Counts the message today (UTC) for its address, or whatever else is bounded, unless that has reached a bound. Returns whether it was counted. */
-export async function countMail(
-  db: Writer,
-  claim: MailClaim,
-  { address, isConfirmation, max }: { readonly address: Buffer; readonly isConfirmation: boolean; readonly max: CountBounds },
-): Promise<boolean> {
+/** What a message counts against: an address, or whatever else is bounded. */
+export interface MailCount {
+  readonly of: Buffer;
+  readonly isConfirmation: boolean;
+  readonly max: CountBounds;
+}
+
+/** Counts the message today (UTC), unless that has reached a bound. Returns whether it was counted: for all of them, or for none. */
+export async function countMail(db: Writer, claim: MailClaim, counts: readonly MailCount[]): Promise<boolean> {
   const { rowCount } = await db.write({
     name: 'count-mail',
-    text: `with counted as (
+    // One that another sender counts in this moment may be counted here, and not sent: never the other way round.
+    text: `with wanted as (
+        select (now() at time zone 'utc')::date as day, given.* from unnest($3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[])
+          as given (address, confirmations, messages_max, confirmations_max)),
+      reached as (
+        select from wanted join mail_counts as counts using (day, address)
+          where counts.messages >= messages_max or (wanted.confirmations > 0 and counts.confirmations >= confirmations_max)),
+      counted as (
         insert into mail_counts as counts (day, address, confirmations, messages)
-          select (now() at time zone 'utc')::date, $3, $4::boolean::int, 1 from mail where ${isClaimed} and not is_counted
+          select day, address, confirmations, 1 from wanted
+            where not exists (select from reached) and exists (select from mail where ${isClaimed} and not is_counted) order by address
         on conflict (day, address) do update
           set confirmations = counts.confirmations + excluded.confirmations, messages = counts.messages + 1
-          where counts.messages < $5 and (excluded.confirmations = 0 or counts.confirmations < $6)
+          where exists (select from wanted where wanted.address = excluded.address and counts.messages < messages_max
+            and (excluded.confirmations = 0 or counts.confirmations < confirmations_max))
         returning true)
-      update mail set is_counted = true from counted where ${isClaimed}`,
-    values: [...fenceOf(claim), address, isConfirmation, max.messages, max.confirmations],
+      update mail set is_counted = true where ${isClaimed} and (select count(*) from counted) = (select count(*) from wanted)`,
+    values: [
+      ...fenceOf(claim),
+      counts.map(({ of }) => of),
+      counts.map(({ isConfirmation }) => Number(isConfirmation)),
+      counts.map(({ max }) => max.messages),
+      counts.map(({ max }) => max.confirmations),
+    ],
   });
   return rowCount === 1;
 }

@@ -27,6 +27,8 @@ export interface QueuedMail {
   readonly dueInSeconds?: number;
   /** Not queued if another single one was within this time. */
   readonly unlessWithinSeconds?: number;
+  /** The address, of a message that tells that it was erased everywhere else. It is forgotten when the message has ended, after a day at most. */
+  readonly recipient?: string;
 }
 
 /** A worker begins to send within this time after it was allowed to, or not at all. */
@@ -39,8 +41,9 @@ const endedDays = { sent: 3, dropped: 3, failed: 90 } as const;
 
 /** Sent after the commit, if there is still something to say then. */
 export async function queueMail(tx: Transaction, ...mail: readonly QueuedMail[]): Promise<void> {
-  let rows: readonly MailRow[] = mail.map(({ isSingle = false, dueInSeconds = 0, unlessWithinSeconds = 0, ...rest }) => ({
+  let rows: readonly MailRow[] = mail.map(({ isSingle = false, dueInSeconds = 0, unlessWithinSeconds = 0, recipient = null, ...rest }) => ({
     ...rest,
+    recipient,
     isSingle,
     dueInSeconds,
     unlessWithinSeconds,

@@ -2,7 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import type { MailAddress } from '../../platform/mail-address.ts';
 import type { SmtpServer } from '../../platform/smtp-url.ts';
-import { addressBounds, addressKeyOf, dailyLimit, hashAddress, hashInvited, hashSubject } from './address-bounds.ts';
+import {
+  addressBounds,
+  addressKeyOf,
+  dailyLimit,
+  hashAddress,
+  hashInvited,
+  hashShelter,
+  hashSubject,
+  type ShelterBound,
+  shelterBounds,
+} from './address-bounds.ts';
 import {
   beginMail,
   claimMail,
@@ -12,6 +22,7 @@ import {
   extendMailClaim,
   isMailDue,
   type MailClaim,
+  type MailCount,
   postponeMail,
 } from './claim-queries.ts';
 import { beginSeconds } from './mail-queue.ts';
@@ -23,15 +34,20 @@ import { SmtpSession, type SmtpTimeouts } from './smtp-session.ts';
 export interface MailKind {
   /**
    * Against the bounds of the address. Staff: of the subject instead, once the address is confirmed. Invitation: as a confirmation, counted
-   * apart, so that who fills in forms with an address does not keep the store from inviting it. Nothing: what goes to shelters.
+   * apart, so that who fills in forms with an address does not keep the store from inviting it. Nothing: as often as there is something to say.
    */
   readonly countsAs: 'confirmation' | 'invitation' | 'message' | 'staff' | 'nothing';
-  /** Beyond its bound: it waits for the next day, or fails, so that staff see it. Otherwise it is dropped. */
+  /** Against which bound of the shelter it counts, too. */
+  readonly shelterBound?: ShelterBound;
+  /** Beyond a bound: it waits for the next day, or fails, so that staff see it. Otherwise it is dropped. */
   readonly atBound?: 'wait' | 'fail';
 }
 
 /** Returns what is to be said now; undefined if there is nothing to say any more. */
-export type ReadMail = (db: Db, mail: Pick<MailClaim, 'id' | 'kind' | 'subjectId' | 'createdAt'>) => Promise<MailMessage | undefined>;
+export type ReadMail = (
+  db: Db,
+  mail: Pick<MailClaim, 'id' | 'kind' | 'subjectId' | 'createdAt' | 'recipient'>,
+) => Promise<MailMessage | undefined>;
 
 /** Limited: beyond a bound of the day, whatever becomes of it. */
 export type MailOutcome = 'sent' | 'failed' | 'dropped' | 'deferred' | 'limited';
@@ -40,6 +56,8 @@ export interface MailParts {
   readonly db: Db & Writer;
   readonly server: SmtpServer;
   readonly from: MailAddress;
+  /** Of the store. */
+  readonly replyTo: MailAddress | undefined;
   readonly language: string;
   readonly kinds: Readonly<Record<string, MailKind>>;
   readonly read: ReadMail;
@@ -132,7 +150,7 @@ export class MailSender {
   }
 
   async #sendClaimed(session: SmtpSession, claim: MailClaim): Promise<void> {
-    const { db, from, language } = this.#parts;
+    const { db, from, replyTo, language } = this.#parts;
     let message: MailMessage | undefined;
     try {
       message = claim.isSuperseded ? undefined : await this.#parts.read(db, claim);
@@ -141,7 +159,7 @@ export class MailSender {
       throw error;
     }
     if (!message) return this.#end(claim, 'dropped');
-    const composed = await composeMessage(message, { from, language, id: claim.id, createdAt: claim.createdAt });
+    const composed = await composeMessage(message, { from, replyTo, language, id: claim.id, createdAt: claim.createdAt });
     if (!composed) return this.#end(claim, 'failed', badAddress);
     if (!(await this.#mayBeSent(claim, message))) return this.#limit(claim);
     try {
@@ -155,18 +173,29 @@ export class MailSender {
     await this.#end(claim, 'sent');
   }
 
-  async #mayBeSent(claim: MailClaim, { to: { address }, isUnconfirmed }: MailMessage): Promise<boolean> {
-    const countsAs = isUnconfirmed ? 'confirmation' : (this.#parts.kinds[claim.kind]?.countsAs ?? 'nothing');
-    if (countsAs === 'nothing' || claim.isCounted) return true;
+  async #mayBeSent(claim: MailClaim, message: MailMessage): Promise<boolean> {
+    const counts = this.#countsOf(claim, message);
+    return counts.length === 0 || claim.isCounted || countMail(this.#parts.db, claim, counts);
+  }
+
+  /** What the message counts against. */
+  #countsOf({ kind, subjectId }: MailClaim, { to: { address }, isUnconfirmed = false, shelter }: MailMessage): MailCount[] {
     const key = this.#addressKey;
+    const { countsAs: usually = 'nothing', shelterBound } = this.#parts.kinds[kind] ?? {};
+    const countsAs = isUnconfirmed && usually !== 'invitation' ? 'confirmation' : usually;
+    const isConfirmation = countsAs === 'confirmation' || countsAs === 'invitation';
     const counted =
       countsAs === 'staff'
-        ? hashSubject(key, claim.subjectId)
+        ? hashSubject(key, subjectId)
         : countsAs === 'invitation'
           ? hashInvited(key, address)
           : hashAddress(key, address);
-    const isConfirmation = countsAs === 'confirmation' || countsAs === 'invitation';
-    return countMail(this.#parts.db, claim, { address: counted, isConfirmation, max: addressBounds });
+    return [
+      ...(countsAs === 'nothing' ? [] : [{ of: counted, isConfirmation, max: addressBounds }]),
+      ...(shelterBound && shelter
+        ? [{ of: hashShelter(key, shelterBound, shelter), isConfirmation, max: shelterBounds[shelterBound] }]
+        : []),
+    ];
   }
 
   async #limit(claim: MailClaim): Promise<void> {

@@ -7,16 +7,20 @@ import type { Envelope } from './smtp-session.ts';
 /** What is sent about a subject. Names, texts and addresses may be those of strangers. */
 export interface MailMessage {
   readonly to: MailAddress;
-  /** Who reads a reply. */
+  /** Who reads a reply. Undefined: the store. */
   readonly replyTo?: MailAddress | undefined;
   readonly subject: string;
   readonly text: string;
+  /** About which shelter it is, and by which client's application. Undefined: about none. */
+  readonly shelter?: { readonly id: bigint; readonly clientId?: bigint };
   /** Its owner has never confirmed the address, so the message counts as one that asks for it. */
   readonly isUnconfirmed?: boolean;
 }
 
 interface Sending {
   readonly from: MailAddress;
+  /** Undefined: replies go to the sender. */
+  readonly replyTo: MailAddress | undefined;
   /** A BCP 47 tag, such as en. */
   readonly language: string;
   readonly id: bigint;
@@ -29,7 +33,9 @@ const subjectLengthMax = 200;
 
 /** Its bytes, and the envelope with the one recipient. Undefined: no message can be sent to such an address. */
 export async function composeMessage(message: MailMessage, sending: Sending): Promise<{ envelope: Envelope; bytes: Buffer } | undefined> {
-  const [to, replyTo, from] = [message.to, message.replyTo, sending.from].map((address) => address && deliverable(address));
+  const [to, replyTo, from] = [message.to, message.replyTo ?? sending.replyTo, sending.from].map(
+    (address) => address && deliverable(address),
+  );
   if (!to || !from) return undefined;
   const composed = new MailComposer({
     from,

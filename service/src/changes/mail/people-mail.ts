@@ -1,22 +1,29 @@
+import { theService } from '../../domain/actor.ts';
 import { linkUrl } from '../../partners/people/link-url.ts';
 import { type LinkKind, mintMailedLink, signInLinkMinutes } from '../../partners/people/links.ts';
 import { invitationHours } from '../../partners/people/people.ts';
+import { raiseHours } from '../../partners/people/raises.ts';
 import type { Language } from '../../platform/config.ts';
 import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
-import { findLastMail, type LastMail, queueMail } from './mail-queue.ts';
+import { cancelMail, findLastMail, type LastMail, queueMail } from './mail-queue.ts';
 import type { MailKind, ReadMail } from './mail-sender.ts';
 
 /** What people of the store and its shelters are mailed. Their subject is the person. */
 export const peopleMailKinds = {
-  // To an address that nobody has confirmed. It fails beyond the bound, and the link that the page or the command has shown works.
+  // To an address that nobody has confirmed. It fails beyond the bound, and the page of the person says so.
   invitation: { countsAs: 'invitation', atBound: 'fail' },
-  // As often as the person may ask for one.
+  raise: { countsAs: 'invitation', atBound: 'fail' },
+  // LinkBudget has counted it.
   sign_in_link: { countsAs: 'nothing' },
 } as const satisfies Record<string, MailKind>;
 
 type PeopleMailKind = keyof typeof peopleMailKinds;
 
-const linkKinds: Readonly<Record<PeopleMailKind, LinkKind>> = { invitation: 'invitation', sign_in_link: 'sign_in' };
+const linkKinds: Readonly<Record<PeopleMailKind, LinkKind>> = {
+  invitation: 'invitation',
+  raise: 'raise',
+  sign_in_link: 'sign_in',
+};
 
 const isPeopleKind = (kind: string): kind is PeopleMailKind => Object.hasOwn(peopleMailKinds, kind);
 
@@ -37,6 +44,15 @@ const texts: Readonly<Record<Language, Readonly<Record<PeopleMailKind, PeopleTex
         `The link works once, within ${invitationHours} hours of the invitation. If you did not expect it, there is nothing to do.`,
       ],
     },
+    raise: {
+      subject: 'Your new role in Homeward',
+      paragraphs: [
+        'Hello,',
+        'You are to have more rights in an adoption store than you have now. This page shows them, and lets you accept:',
+        '{url}',
+        `The link works once, within ${raiseHours} hours. Wherever you are signed in now, you are signed out, and you add your passkeys again. If you did not expect it, ask the people of the store first. Do not forward it.`,
+      ],
+    },
     sign_in_link: {
       subject: 'Your link to sign in to Homeward',
       paragraphs: [
@@ -49,21 +65,25 @@ const texts: Readonly<Record<Language, Readonly<Record<PeopleMailKind, PeopleTex
   },
 };
 
-/** In the transaction of the invitation. At most one an hour is sent. Returns when this one is due. */
-export async function queueInvitation(tx: Transaction, personId: bigint): Promise<Date> {
-  await queueMail(tx, { kind: 'invitation' satisfies PeopleMailKind, subjectId: personId, isSingle: true });
-  const mail = await findInvitationMail(tx, personId);
-  if (!mail) throw new Error('an invitation that was queued is not in the queue');
-  return mail.dueAt;
-}
+/** In the transaction of the invitation. One that waits is not sent any more. */
+export const queueInvitation = (tx: Transaction, personId: bigint): Promise<void> =>
+  queueMail(tx, { kind: 'invitation' satisfies PeopleMailKind, subjectId: personId });
 
-/** What has become of the mail of the last invitation. */
-export const findInvitationMail = (db: Db, personId: bigint): Promise<LastMail | undefined> =>
-  findLastMail(db, { kind: 'invitation' satisfies PeopleMailKind, subjectId: personId });
+/** In the transaction that offers it. */
+export const queueRaise = (tx: Transaction, personId: bigint): Promise<void> =>
+  queueMail(tx, { kind: 'raise' satisfies PeopleMailKind, subjectId: personId });
 
-/** After `askForSignInLink`, with what it has returned. */
+/** What has become of the mail with the last link for this person. */
+export const findLinkMail = (db: Db, kind: 'invitation' | 'raise', personId: bigint): Promise<LastMail | undefined> =>
+  findLastMail(db, { kind: kind satisfies PeopleMailKind, subjectId: personId });
+
+/** For whom `findLinkOwner` has found. */
 export const queueSignInLink = (tx: Transaction, personId: bigint): Promise<void> =>
   queueMail(tx, { kind: 'sign_in_link' satisfies PeopleMailKind, subjectId: personId });
+
+/** For who ends all sessions: no link that was asked for goes out after that. */
+export const cancelSignInLinks = (tx: Transaction, personId: bigint): Promise<void> =>
+  cancelMail(tx, { kinds: ['sign_in_link' satisfies PeopleMailKind], subjectIds: [personId] });
 
 /** Passes on what is not about people. The link is made as its message is sent, so that neither the queue nor a dump has one that works. */
 export function readingPeopleMail(
@@ -76,7 +96,7 @@ export function readingPeopleMail(
     if (!isPeopleKind(kind)) return others(reader, mail);
     // The message waits until it is.
     if (consoleUrl === '') throw new Error('HOMEWARD_CONSOLE_URL is not set for the worker, and mail waits that has links to the console');
-    const link = await db.transaction((tx) => mintMailedLink(tx, linkKinds[kind], subjectId));
+    const link = await db.transaction((tx) => mintMailedLink(tx, linkKinds[kind], subjectId), theService);
     if (!link) return undefined;
     const url = linkUrl(consoleUrl, linkKinds[kind], link.token);
     const { subject, paragraphs } = texts[language][kind];

@@ -12,6 +12,7 @@ export interface MailRow {
   readonly isSingle: boolean;
   readonly dueInSeconds: number;
   readonly unlessWithinSeconds: number;
+  readonly recipient: string | null;
 }
 
 /** Returns those that were queued. A single one is not if one of its kind already waits for its subject. */
@@ -19,9 +20,10 @@ export async function insertMail(tx: Transaction, rows: readonly MailRow[]): Pro
   const result = await tx.query<Pick<MailRow, 'kind' | 'subjectId'>>({
     name: 'insert-mail',
     // In the order of subjects: two transactions that queue the same single ones wait for each other in one order.
-    text: `insert into mail (kind, subject_id, is_single, due_at, waiting_since)
-      select kind, subject_id, is_single, due, due
-        from unnest($1::text[], $2::bigint[], $3::boolean[], $4::float8[], $5::float8[]) as queued (kind, subject_id, is_single, seconds, quiet),
+    text: `insert into mail (kind, subject_id, is_single, due_at, waiting_since, recipient)
+      select kind, subject_id, is_single, due, due, recipient
+        from unnest($1::text[], $2::bigint[], $3::boolean[], $4::float8[], $5::float8[], $6::text[])
+            as queued (kind, subject_id, is_single, seconds, quiet, recipient),
           lateral (select greatest(now() + make_interval(secs => seconds), (
             select max(claimed_at) + interval '1 hour' from mail as last
               where is_single and last.subject_id = queued.subject_id and last.kind = queued.kind and state in ('queued', 'sent'))) as due) as time
@@ -36,6 +38,7 @@ export async function insertMail(tx: Transaction, rows: readonly MailRow[]): Pro
       rows.map(({ isSingle }) => isSingle),
       rows.map(({ dueInSeconds }) => dueInSeconds),
       rows.map(({ unlessWithinSeconds }) => unlessWithinSeconds),
+      rows.map(({ recipient }) => recipient),
     ],
   });
   return result.rows;

@@ -1,3 +1,4 @@
+import { theService } from '../../domain/actor.ts';
 import { type AuditAuthor, recordAudit } from '../../partners/audit/audit.ts';
 import { keyValues, type MintedKey, revokeApiKey, rotateKey } from '../../partners/clients/clients.ts';
 import type { Environment } from '../../platform/config.ts';
@@ -58,7 +59,7 @@ export async function revokeKeyAndWebhooks(
     await recordAudit(tx, by, 'key.revoked', { targetId: id, shelterId, after: { webhooksDisabled: disabled.map(String) } });
     const isJournaled = journal({ act: 'key_revoked', key: id, webhooks: disabled });
     return { id, clientId, hint, revokedAt, disabled, stillEnabled: await selectEnabledWebhooks(tx, clientId), isJournaled };
-  });
+  }, theService);
 }
 
 export async function rotateKeyAndWebhooks(
@@ -76,7 +77,7 @@ export async function rotateKeyAndWebhooks(
     await recordAudit(tx, by, 'key.rotated', { targetId: id, shelterId: record.shelterId, after });
     journal({ act: 'key_rotated', key: id, expiresAt: oldExpiresAt });
     return { ...minted, handedOver };
-  });
+  }, theService);
 }
 
 /**
@@ -90,7 +91,7 @@ export async function disableWebhooksOfEndedKeys(
   return db.transaction(async (tx) => {
     await handOverWebhooksOfExpiredKeys(tx, sinceSeconds);
     return disableWebhooksOfExpiredKeys(tx, sinceSeconds);
-  });
+  }, theService);
 }
 
 /** Reapplies, after a restore, what was done at `at`. False if none of the endpoints exists, or all were added later. */

@@ -114,7 +114,8 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
       errors: webhookErrors.get,
     }),
     async (request, reply) => {
-      await removeWebhook(db, callerOf(request), readWebhookId(request.params.webhookId));
+      const caller = callerOf(request);
+      await removeWebhook(db, caller, readWebhookId(request.params.webhookId), caller);
       return reply.status(204).send();
     },
   );

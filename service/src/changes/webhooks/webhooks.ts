@@ -1,9 +1,11 @@
+import type { Acting } from '../../domain/actor.ts';
+import { theService } from '../../domain/actor.ts';
 import { type EventType, mayReadPrivateEvents, scopesToRead } from '../../domain/event-types.ts';
 import { hasOne, type Scope } from '../../domain/scopes.ts';
 import { insufficientScope } from '../../partners/admission/access.ts';
 import { requireUnrevoked } from '../../partners/clients/clients.ts';
 import type { Bounds } from '../../partners/rate-limit/plans.ts';
-import type { Db, Transaction, Transactor, Writer } from '../../platform/db/handles.ts';
+import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { makeDueNow } from './delivery-queries.ts';
@@ -29,7 +31,7 @@ import type { NewWebhook, Webhook, WebhookChanges } from './webhook-schemas.ts';
 export type { Owner };
 
 /** The caller that manages an endpoint. */
-interface Manager {
+interface Manager extends Acting {
   readonly clientId: bigint;
   readonly keyId: bigint;
   readonly scopes: readonly Scope[];
@@ -111,7 +113,7 @@ export async function changeWebhook(
     if (!changed) throw webhookNotFound(String(id));
     if (status === 'enabled' || url !== undefined) await makeDueNow(tx, id, dueNowMax);
     return changed;
-  }, actor.clientId);
+  }, actor);
 }
 
 /** Disables an endpoint of any client, for the store's operators. `isJournaled` is false if the journal's disk is full. */
@@ -119,7 +121,7 @@ export async function disableByOperator(db: Transactor, journal: Journal, id: bi
   return db.transaction(async (tx) => {
     if (!(await disableWebhook(tx, id, "Disabled by the store's operators."))) throw webhookNotFound(String(id), 'any');
     return { isJournaled: journal({ act: 'webhook_disabled', webhook: id }) };
-  });
+  }, theService);
 }
 
 export async function enableByOperator(db: Transactor, id: bigint): Promise<void> {
@@ -127,11 +129,11 @@ export async function enableByOperator(db: Transactor, id: bigint): Promise<void
     if (!(await enableWebhook(tx, id))) throw webhookNotFound(String(id), 'any');
     await makeDueNow(tx, id, dueNowMax);
     await notifyWorker(tx, id);
-  });
+  }, theService);
 }
 
-export async function removeWebhook(db: Writer, owner: Owner, id: bigint): Promise<void> {
-  if (!(await markRemoved(db, owner, id))) throw webhookNotFound(String(id));
+export async function removeWebhook(db: Transactor, owner: Owner, id: bigint, by: Acting): Promise<void> {
+  if (!(await db.transaction((tx) => markRemoved(tx, owner, id), by))) throw webhookNotFound(String(id));
 }
 
 export async function rotateSecret(tx: Transaction, owner: Owner, id: bigint): Promise<Webhook & { secret: string }> {

@@ -1,28 +1,29 @@
 import { Type } from 'typebox';
+import { cancelSignInLinks } from '../../changes/mail/people-mail.ts';
+import { hasIdentity } from '../../partners/people/identities.ts';
 import { addPasskey, listPasskeys, passkeysMax, removePasskey, renamePasskey } from '../../partners/people/passkeys.ts';
-import {
-  endAllSessions,
-  endSession,
-  isStillSignedIn,
-  listSessions,
-  type Session,
-  type SignInMethod,
-} from '../../partners/people/sessions.ts';
+import { endAllSessions, endSession, listSessions, type Session, type SignInMethod } from '../../partners/people/sessions.ts';
 import { useOnce } from '../../partners/people/used-values.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
+import type { Journal } from '../../platform/journal/journal.ts';
 import { icon } from '../frame/icons.ts';
 import { factList, table } from '../frame/table.ts';
 import type { Frame } from '../screens/frame.ts';
-import { FormError, notFound, PageError, signedOut } from '../screens/page-error.ts';
+import { ifUnrecorded } from '../screens/journal-notes.ts';
+import { FormError, notFound, PageError } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
+import { endSessionsPath } from '../screens/used-up.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { PasskeyCeremonies } from '../sign-in/passkey-ceremonies.ts';
 
 interface Parts {
   readonly db: Transactor;
+  readonly journal: Journal;
   readonly frame: Frame;
   readonly ceremonies: PasskeyCeremonies;
+  /** People may sign in with a provider of OpenID Connect. */
+  readonly hasProvider: boolean;
 }
 
 const methods: Readonly<Record<SignInMethod, string>> = { passkey: 'a passkey', oidc: 'your organisation’s account', link: 'a link' };
@@ -30,18 +31,23 @@ const nothing = Type.Object({});
 const passkeyName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) });
 
 /** What people see and change of themselves: passkeys, and where they are signed in. */
-export function addAccount(screens: Screens, { db, frame, ceremonies }: Parts): void {
+export function addAccount(screens: Screens, { db, journal, frame, ceremonies, hasProvider }: Parts): void {
   const page: PageRoute = screens.page({
     path: '/me',
     needs: 'a person',
     place: { name: 'You', icon: 'person', order: 90 },
     show: async (visit) => {
       const { person, session, times, workplace } = visit;
-      const [passkeys, sessions] = await Promise.all([listPasskeys(db, person.id), listSessions(db, person.id)]);
+      const [passkeys, sessions, isBound] = await Promise.all([
+        listPasskeys(db, person.id),
+        listSessions(db, person.id),
+        hasProvider ? hasIdentity(db, person.id) : true,
+      ]);
       return {
         title: 'You',
         main: html`<div class="head"><h1><bdi>${person.name}</bdi></h1>${visit.form(signOut, { submit: 'Sign out', tone: 'quiet', isInline: true })}</div>
 <section class="card">${factList({ Address: person.email, Role: capital(person.role), Where: html`<bdi>${workplace.name}</bdi>` })}
+${!isBound && html`<p><a href="/sign-in/provider?to=/me">Sign in with your organisation’s account from now on</a></p>`}
 <p><a href="/keys">Keys of the keyboard</a></p></section>
 <section class="card" aria-labelledby="passkeys">
 <h2 id="passkeys">Passkeys</h2>
@@ -84,9 +90,10 @@ ${visit.form(endAll, { submit: 'End all of them, this one too', tone: 'danger' }
     path: '/me/sign-out',
     page,
     needs: 'a person',
+    ends: true,
     fields: nothing,
     act: async ({ visit, tx }) => {
-      await endSession(tx, visit.person.id, visit.session.id);
+      await endSession(tx, visit.caller, visit.session.id, visit.session.id);
       return { to: '/sign-in' };
     },
   });
@@ -95,20 +102,23 @@ ${visit.form(endAll, { submit: 'End all of them, this one too', tone: 'danger' }
     path: '/me/sessions/:sessionId/end',
     page,
     needs: 'a person',
+    ends: true,
     fields: nothing,
     act: async ({ visit, tx }) => {
-      await endSession(tx, visit.person.id, visit.id('sessionId'));
+      await endSession(tx, visit.caller, visit.session.id, visit.id('sessionId'));
       return { to: '/me', done: 'That session has ended.' };
     },
   });
 
   const endAll = screens.form({
-    path: '/me/sessions/end',
+    path: endSessionsPath,
     page,
     needs: 'a person',
+    ends: true,
     fields: nothing,
     act: async ({ visit, tx }) => {
-      await endAllSessions(tx, visit.person.id);
+      await endAllSessions(tx, visit.caller);
+      await cancelSignInLinks(tx, visit.person.id);
       return { to: '/sign-in' };
     },
   });
@@ -149,10 +159,11 @@ ${visit.form(remove, { submit: 'Remove this passkey', tone: 'danger' })}</sectio
     path: '/me/passkeys/:passkeyId/remove',
     page: passkeyPage,
     needs: 'a person',
+    ends: true,
     fields: nothing,
     act: async ({ visit, tx }) => {
-      await removePasskey(tx, visit.caller, visit.id('passkeyId'));
-      return { to: '/me', done: 'The passkey is removed.' };
+      const removed = await removePasskey(tx, journal, visit.caller, visit.id('passkeyId'));
+      return { to: '/me', done: `The passkey is removed.${ifUnrecorded(removed?.isJournaled ?? true)}` };
     },
   });
 
@@ -176,11 +187,10 @@ ${visit.form(remove, { submit: 'Remove this passkey', tone: 'danger' })}</sectio
       const { passkey, challenge } = await ceremonies.finishCreating(request, reply, response);
       const given = typeof name === 'string' && name.trim() !== '' ? name : 'Passkey';
       const added = await db.transaction(async (tx) => {
-        if (!(await isStillSignedIn(tx, visit))) throw signedOut();
         if (!(await useOnce(tx, 'passkey challenge', challenge.text, challenge.endsAt)))
           throw new PageError(403, '', 'This was sent before. Try again.');
         return addPasskey(tx, visit.caller, { ...passkey, name: given });
-      });
+      }, visit.caller);
       frame.done(reply, `The passkey ${added.name} is added. Next time it signs you in.`);
       return reply.send({ next: '/me' });
     },

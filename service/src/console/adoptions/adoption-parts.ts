@@ -2,6 +2,7 @@ import { hasAccess } from '../../partners/admission/access.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db, Searcher, Transactor } from '../../platform/db/handles.ts';
+import type { Journal } from '../../platform/journal/journal.ts';
 import { countOpen, findForStaff as findApplication, type ListedApplication } from '../../store/applications/staff-applications.ts';
 import { findOpenForStaff, findForStaff as findOrder, type ListedOrder } from '../../store/orders/staff-orders.ts';
 import type { Pet } from '../../store/pets/pet-schemas.ts';
@@ -14,7 +15,8 @@ import type { Visit } from '../screens/visit.ts';
 export interface AdoptionParts {
   readonly db: Transactor & Searcher;
   readonly clock: Clock;
-  readonly config: Pick<Config, 'orderExpirySeconds' | 'language'>;
+  readonly config: Pick<Config, 'orderExpirySeconds' | 'language' | 'mail'>;
+  readonly journal: Journal;
   /** Mail is on: adopters are told. */
   readonly mails: boolean;
 }

@@ -2,6 +2,7 @@ import type { Screens } from '../screens/screens.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
 import { addApplicationList } from './application-list.ts';
 import { addApplicationPage } from './application-page.ts';
+import { addBulkEnds } from './bulk-ends.ts';
 import { addComparison } from './comparison.ts';
 import { addDecisions } from './decisions.ts';
 import { addDesk } from './desk.ts';
@@ -12,6 +13,7 @@ import { addOrderPage } from './order-page.ts';
 export function addAdoptions(screens: Screens, parts: AdoptionParts): void {
   addApplicationList(screens, parts);
   addDesk(screens, parts);
+  addBulkEnds(screens, parts);
   const forms = addApplicationPage(screens, parts);
   addDecisions(screens, parts);
   addComparison(screens, parts, forms);

@@ -2,7 +2,7 @@ import type { ClosedReason, ConfirmedStatus } from '../../domain/application-sta
 import type { HoldReason } from '../../domain/holds.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import type { Person } from '../../partners/people/people.ts';
-import { type Html, html } from '../../platform/html.ts';
+import { type Html, html, personal } from '../../platform/html.ts';
 import type { ApplicationMoment, ListedApplication } from '../../store/applications/staff-applications.ts';
 import type { OrderMoment } from '../../store/orders/staff-orders.ts';
 import type { Banner } from '../frame/layout.ts';
@@ -38,6 +38,7 @@ export const whyClosed: Readonly<Record<ClosedReason, string>> = {
   unavailable: 'the animal is no longer here',
   cancelled: 'its order ended without an adoption',
   unanswered: 'nobody had answered for a long time',
+  ended_together: 'all that its sender had sent was ended',
 };
 
 export const holdWords: Readonly<Record<HoldReason, string>> = {
@@ -51,12 +52,12 @@ export const holdWords: Readonly<Record<HoldReason, string>> = {
 /** Of one line, in any direction of writing. */
 export const name = (text: string): Html => html`<bdi>${text}</bdi>`;
 export const adopterName = ({ adopter }: { readonly adopter: { readonly name: string } | null }): Html =>
-  adopter ? name(adopter.name) : html`an erased adopter`;
+  adopter ? personal(name(adopter.name)) : html`an erased adopter`;
 
 /** Opens the mail program with this address and nothing else: before its @, an address may have what would begin a copy to somebody. */
 export function mailLink(email: string): Html {
   const at = email.lastIndexOf('@');
-  return html`<a href="mailto:${encodeURIComponent(email.slice(0, at))}@${encodeURIComponent(email.slice(at + 1))}">${email}</a>`;
+  return personal(html`<a href="mailto:${encodeURIComponent(email.slice(0, at))}@${encodeURIComponent(email.slice(at + 1))}">${email}</a>`);
 }
 
 /** Beneath an animal, for people of the store. */
@@ -76,6 +77,8 @@ export function applicationDeed(
 ): Html {
   const { to, from, by } = moment;
   if (from === null) return by === 'staff' ? html`${who(moment, reader)} entered it at the desk` : html`It was sent`;
+  if (to === 'closed' && by === 'staff')
+    return html`${who(moment, reader, by)} ${has(moment, reader)} ended it with all that its sender had sent`;
   if (to === 'closed') return html`It was closed${closedReason !== null && `: ${whyClosed[closedReason]}`}`;
   if (to === 'withdrawn' && by === 'adopter') return html`The adopter has withdrawn it`;
   return html`${who(moment, reader, by)} ${has(moment, reader)} ${deeds[to](from)}`;

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../platform/html.ts';
+import { type Html, html, personal } from '../../platform/html.ts';
 import type { Answer } from '../../store/questions/answer-schemas.ts';
 
 export const answerText = ({ answer }: Pick<Answer, 'answer'>): string => {
@@ -6,7 +6,7 @@ export const answerText = ({ answer }: Pick<Answer, 'answer'>): string => {
   return typeof answer === 'string' ? answer : answer.join(', ');
 };
 
-const shownAnswer = (answer: Answer): Html => html`<span class="story" dir="auto">${answerText(answer)}</span>`;
+const shownAnswer = (answer: Answer): Html => personal(html`<span class="story" dir="auto">${answerText(answer)}</span>`);
 
 export const answerList = (answers: readonly Answer[]): Html =>
   html`<dl class="answers">${answers.map((answer) => html`<div><dt dir="auto">${answer.text}</dt><dd>${shownAnswer(answer)}</dd></div>`)}</dl>`;

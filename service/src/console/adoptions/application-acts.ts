@@ -74,7 +74,7 @@ export function actsOf(visit: Visit, application: ListedApplication, situation: 
   const { id, status, orderId, petId, pet, adopter } = application;
   // An erased one has nobody to choose.
   const may = (action: ApplicationCallerAction) =>
-    adopter !== null && applicationActionsFrom(status).includes(action) && visit.may(scopesForApplication(action));
+    adopter !== null && applicationActionsFrom(application).includes(action) && visit.may(scopesForApplication(action));
   const params = { applicationId: id };
   const obstacle = unavailable(pet, situation);
   const isOver = !situation.animal || situation.animal.pet.status === 'sold';

@@ -54,7 +54,8 @@ ${search === '' && tabLinks('/applications', query, tabs, tab, counts, countMax)
 ${petId !== undefined && search === '' && html`<p class="acts"><a class="button quiet" href="/applications/pets/${petId}">Compare side by side</a><a class="button quiet" href="/applications">Those for all animals</a></p>`}
 ${found.rows.length === 0 ? nothing(search, tab) : list(visit, found.rows)}
 ${found.rows.length > 0 && foundByName(search, 'applications', pageSize)}
-${pageLinks('/applications', query, found.next)}`,
+${pageLinks('/applications', query, found.next)}
+${search === '' && tab.key === 'ended' && html`<p><a href="/applications/ends">Those that were ended together, and how to take that back</a></p>`}`,
       };
     },
   });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { allowsApplicationAction, scopesForApplication } from '../../domain/application-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { type Html, html } from '../../platform/html.ts';
+import { type Html, html, personal } from '../../platform/html.ts';
 import { findUndelivered } from '../../store/applications/application-mail.ts';
 import { ApplicationNoteSchema } from '../../store/applications/application-schemas.ts';
 import { setNote } from '../../store/applications/applications.ts';
@@ -14,6 +14,7 @@ import { icon } from '../frame/icons.ts';
 import { factList } from '../frame/table.ts';
 import { FormError } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
+import { addLinkForm, linkDetails } from './adopter-link.ts';
 import { type AdoptionParts, getListedApplication, readSituation } from './adoption-parts.ts';
 import { adopterName, applicationDeed, applicationLabel, mailLink, name, whyClosed } from './adoption-words.ts';
 import { answerList } from './answers.ts';
@@ -52,8 +53,9 @@ ${failures.length > 0 && undelivered(application, failures)}
           Animal: await linkToAnimal(db, visit, { id: petId, name: pet }),
           Shelter: visit.caller.shelterId === null && name(application.shelter),
           'E-mail': adopter !== null && mailLink(adopter.email),
-          Telephone: phone !== undefined && html`<a href="tel:${phone.replaceAll(/[^+\d]/g, '')}"><bdi>${phone}</bdi></a>`,
+          Telephone: phone !== undefined && html`<a href="tel:${phone.replaceAll(/[^+\d]/g, '')}">${personal(name(phone))}</a>`,
           Sent: html`${visit.times.at(application.createdAt)}, ${visit.times.ago(application.createdAt)}`,
+          'Sent by': name(application.client),
           Order:
             orderId !== null && (order ? html`<a href="/orders/${orderId}">Order ${orderId}</a>` : `Order ${orderId}, in another shelter`),
           'Why closed': closedReason !== null && whyClosed[closedReason],
@@ -64,12 +66,19 @@ ${bondedNote(pet, situation)}
 ${actsOf(visit, application, situation, forms)}
 ${
   adopter !== null &&
-  allowsApplicationAction(status, 'withdraw') &&
+  allowsApplicationAction(application, 'withdraw') &&
   visit.may(scopesForApplication('withdraw')) &&
   html`<details><summary>The adopter has changed their mind</summary>
 <p>Withdraw it if they have told you so.${status === 'accepted' && html` ${name(pet)} is no longer promised to them, and order ${orderId ?? ''} is cancelled.`}${application.isMailed && ' They get an e-mail that says so.'}</p>
 ${visit.form(forms.withdraw, { submit: 'Withdraw it for them', tone: 'danger' })}</details>`
-}</section>
+}
+${
+  isWaiting &&
+  html`<details><summary>Nobody has made it</summary>
+<p>If a program sends such applications, you can end all that ${name(application.client)} has sent. You see how many that is before, and can take it back for some minutes.</p>
+<p><a href="/applications/clients/${application.clientId}/end?pet=${petId}">End all of them for ${name(pet)}</a></p></details>`
+}
+${adopter !== null && linkDetails(visit, endLink, application, parts)}</section>
 </div>
 <section class="card"><h2>Answers</h2>${answers === null || answers === undefined ? html`<p class="soft">The answers have been erased.</p>` : answers.length === 0 ? html`<p class="soft">The shelter asked nothing.</p>` : answerList(answers)}</section>
 <div class="columns">
@@ -90,6 +99,7 @@ ${timeline(
   });
 
   const forms = addInlineForms(screens, parts, page);
+  const endLink = addLinkForm(screens, parts, page);
 
   const saveNote = screens.form({
     path: '/applications/:applicationId/note',
@@ -120,9 +130,13 @@ function undelivered({ adopter }: ListedApplication, failures: ReadonlyArray<{ k
     accepted: 'that it is accepted',
     declined: 'that it is declined',
     closed: 'that it has ended',
+    withdrawn: 'that it was withdrawn by a link',
+    withdraw_link: 'how to withdraw it',
+    erase_link: 'how to have their data erased',
+    status_link: 'the new link to its page',
   };
   const list = failures.map(({ kind, code }) => html`<li>${about[kind] ?? kind} <span class="soft small">(${code})</span></li>`);
-  return html`<div class="banner warn">${icon('mail')}<div>Mail did not reach the adopter${adopter?.phone ? html`. Call <bdi>${adopter.phone}</bdi> and say` : '. They don’t know'}:<ul>${list}</ul></div></div>`;
+  return html`<div class="banner warn">${icon('mail')}<div>Mail did not reach the adopter${adopter?.phone ? html`. Call ${personal(name(adopter.phone))} and say` : '. They don’t know'}:<ul>${list}</ul></div></div>`;
 }
 
 /** Of a note: two who write it at once must not lose one. */

@@ -1,6 +1,6 @@
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
-import { type Html, type HtmlValue, html } from '../../platform/html.ts';
+import { type Html, type HtmlValue, html, personal } from '../../platform/html.ts';
 import { type ListedApplication, listForStaff } from '../../store/applications/staff-applications.ts';
 import { emptyState } from '../frame/empty-state.ts';
 import { icon } from '../frame/icons.ts';
@@ -77,13 +77,14 @@ function comparison(visit: Visit, applicants: readonly ListedApplication[], situ
     { label: 'Sent', cell: ({ createdAt }) => times.ago(createdAt) },
     {
       label: 'Reach them',
-      cell: ({ adopter }) => (adopter ? html`${adopter.phone !== null && html`<bdi>${adopter.phone}</bdi><br>`}${adopter.email}` : nothing),
+      cell: ({ adopter }) =>
+        adopter ? personal(html`${adopter.phone !== null && html`${name(adopter.phone)}<br>`}${adopter.email}`) : nothing,
     },
     ...[...questions].map(([question, label]) => ({
       label,
       cell: ({ id, answers }: ListedApplication) => {
         const answer = answers?.find((one) => one.question === question);
-        return answer ? folded.show(answerText(answer), `/applications/${id}`) : nothing;
+        return answer ? personal(folded.show(answerText(answer), `/applications/${id}`)) : nothing;
       },
     })),
     { label: 'Your note', cell: ({ id, note }) => (note ? folded.show(note, `/applications/${id}`) : nothing) },

@@ -21,10 +21,10 @@ export function addDecisions(screens: Screens, parts: AdoptionParts): void {
     needs: manages,
     show: async (visit) => {
       const application = await getListedApplication(parts, visit);
-      const { id, pet, petId, status } = application;
+      const { id, pet, petId } = application;
       const situation = await readSituation(parts, visit, petId);
       const obstacle = unavailable(pet, situation);
-      const isPossible = allowsApplicationAction(status, 'accept') && application.adopter !== null;
+      const isPossible = allowsApplicationAction(application, 'accept') && application.adopter !== null;
       return {
         title: `Accept the application for ${pet}`,
         main: html`<a class="crumb" href="/applications/${id}">${icon('back')}Back to the application</a>
@@ -47,9 +47,9 @@ ${await mailPreview(parts, application, { kind: 'accepted' })}`
     needs: manages,
     show: async (visit) => {
       const application = await getListedApplication(parts, visit);
-      const { id, pet, status } = application;
+      const { id, pet } = application;
       const typed = visit.rejected?.values.get('message')?.trim();
-      const isPossible = allowsApplicationAction(status, 'decline') && application.adopter !== null;
+      const isPossible = allowsApplicationAction(application, 'decline') && application.adopter !== null;
       const see =
         application.isMailed &&
         parts.mails &&

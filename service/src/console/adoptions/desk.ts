@@ -83,7 +83,7 @@ ${bondedNote(pet.name, situation)}
       { submit: 'Enter the application', values: { petId } },
       (given) => html`${given.hidden('petId')}
 ${given.text('name', 'Name of the adopter', { isFirst: visit.rejected === undefined })}
-${given.text('email', 'E-mail address', { type: 'email', hint: mails ? 'They are told there what becomes of it. They need not confirm it.' : 'So that you can reach them.' })}
+${given.text('email', 'E-mail address', { type: 'email', hint: mails ? 'They get a link there to this application. Once they have confirmed the address on that page, mail says what becomes of it.' : 'So that you can reach them.' })}
 ${given.text('phone', 'Telephone', { type: 'tel' })}
 ${questions.map((question) => fieldFor(given, question, questions))}`,
     )}</section>`;

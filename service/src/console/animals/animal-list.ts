@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
 import { isUnlimited } from '../../domain/scopes.ts';
-import type { PersonCaller } from '../../partners/people/caller.ts';
+import type { PersonCaller } from '../../partners/principals/principals.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { Registrant } from '../../store/categories/categories.ts';

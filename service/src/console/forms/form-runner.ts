@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
-import type { Transactor } from '../../platform/db/handles.ts';
+import type { PersonCaller } from '../../partners/principals/principals.ts';
+import type { Db, Writer } from '../../platform/db/handles.ts';
 import { rerunning } from '../../store/applications/moved-meanwhile.ts';
 import type { Catalogue, CatalogueTransaction } from '../../store/list-cache/catalogue.ts';
 import { claimForm, concludeForm, type FormResult, lockFormResult } from './form-result-queries.ts';
 
 /** For operations that would open a transaction: they join the one of the form. */
-export interface JoinedTransaction extends Pick<Transactor, 'query' | 'write'> {
+export interface JoinedTransaction extends Db, Writer {
   readonly transaction: <T>(work: (tx: CatalogueTransaction) => Promise<T>) => Promise<T>;
 }
 
 export interface ReceivedForm {
-  readonly personId: bigint;
   readonly formId: Buffer;
   readonly path: string;
   readonly body: URLSearchParams;
@@ -40,8 +40,8 @@ export class FormRunner {
   }
 
   /** A form that is sent again with the same content leads to where it has led before. With another content it is another form. */
-  run({ personId, formId, path, body }: ReceivedForm, clientId: bigint, carry: Carry): Promise<FormResult & Unstored> {
-    const form = { personId, formId, content: contentOf(path, body) };
+  run({ formId, path, body }: ReceivedForm, by: PersonCaller, carry: Carry): Promise<FormResult & Unstored> {
+    const form = { personId: by.personId, formId, content: contentOf(path, body) };
     return rerunning(this.#catalogue).transaction(async (tx) => {
       if (!(await claimForm(tx, form))) {
         const before = await lockFormResult(tx, form);
@@ -51,7 +51,7 @@ export class FormRunner {
       const { to, done, repeated = done, once, undo } = await carry(tx, joined(tx));
       await concludeForm(tx, form, { location: to, message: cut(repeated) });
       return { location: to, message: cut(done), once, undo };
-    }, clientId);
+    }, by);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { SignedOut } from '../../partners/principals/principals.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import { lingerOnClose } from '../../platform/http/lingering.ts';
@@ -90,6 +91,7 @@ export class PhotoUploads {
       const original = await storeOriginal(store, content);
       return sent(await addPhoto({ db: this.#parts.db, store }, petId, original, caller));
     } catch (thrown) {
+      if (thrown instanceof SignedOut) throw thrown;
       const error = asUploadError(thrown);
       return fileName === '' && error.code === 'unsupported_image' ? [] : sent(error);
     }

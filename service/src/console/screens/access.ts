@@ -1,6 +1,6 @@
 import { isStaffAct, type StaffAct } from '../../domain/roles.ts';
 import { hasOne, type Scope } from '../../domain/scopes.ts';
-import type { PersonCaller } from '../../partners/people/caller.ts';
+import type { PersonCaller } from '../../partners/principals/principals.ts';
 
 /** What a screen needs: a scope or one of several, as an operation does; an act that no scope covers; or only that somebody is signed in. */
 export type Needs = Scope | StaffAct | readonly Scope[] | 'a person';

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SignedOut } from '../../partners/principals/principals.ts';
 import { type AppError, errorCodes } from '../../platform/errors.ts';
 import { html } from '../../platform/html.ts';
 import type { BareResponse } from '../../platform/http/client-errors.ts';
@@ -6,12 +7,13 @@ import { asAppError, noteError } from '../../platform/http/error-handler.ts';
 import type { Assets } from '../frame/assets.ts';
 import { strangerPage } from '../frame/layout.ts';
 import type { Frame } from './frame.ts';
-import { PageError } from './page-error.ts';
+import { cannotAct, PageError } from './page-error.ts';
 import type { Page } from './screens.ts';
 import { sendScriptError } from './script-errors.ts';
 
 /** Says what went wrong, and what to do, in words: as a page, or as JSON for a script. An error of the service is logged here, once. */
-export function sendErrorPage(frame: Frame, thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendErrorPage(frame: Frame, given: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const thrown = given instanceof SignedOut ? cannotAct(given) : given;
   if (wantsJson(request)) return sendScriptError(thrown, request, reply);
   const error = thrown instanceof PageError ? thrown : inWords(asAppError(thrown), request);
   if (!(thrown instanceof PageError)) reply.headers(asAppError(thrown).headers);
@@ -31,7 +33,7 @@ export const unreadablePage = (assets: Assets, headers: Readonly<Record<string, 
 };
 
 /** Scripts of pages ask for it; browsers that open a page don't. */
-const wantsJson = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+export const wantsJson = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   accept.includes('application/json') && !accept.includes('text/html');
 
 function inWords(error: AppError, request: FastifyRequest): PageError {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PersonCaller } from '../../partners/people/caller.ts';
+import type { PersonCaller } from '../../partners/principals/principals.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { WrongField } from '../forms/fields.ts';
@@ -7,6 +7,8 @@ import type { Unstored } from '../forms/form-runner.ts';
 import type { Assets } from '../frame/assets.ts';
 import { type Banner, type Place, personPage, strangerPage } from '../frame/layout.ts';
 import type { Cookies } from '../sessions/cookies.ts';
+import type { Devices } from '../sessions/devices.ts';
+import type { PersonBudget } from '../sessions/person-budget.ts';
 import type { Seals } from '../sessions/seals.ts';
 import type { Visitor, Visitors } from '../sessions/visitors.ts';
 import { mayUse } from './access.ts';
@@ -18,11 +20,13 @@ interface Parts {
   readonly seals: Seals;
   readonly cookies: Cookies;
   readonly visitors: Visitors;
+  readonly devices: Devices;
   readonly clock: Clock;
   /** An origin. */
   readonly consoleUrl: string;
-  /** The seconds until an address may ask again; 0: now. */
-  readonly admit: (address: string) => Promise<number>;
+  /** Charges an address. The seconds until it may ask again; 0: now. */
+  readonly admit: (address: string, purpose: 'signIn' | 'endings') => Promise<number>;
+  readonly budget: PersonBudget;
   /** Those that are in the navigation. */
   readonly pages: () => readonly PageRoute[];
 }
@@ -53,7 +57,8 @@ export class Frame {
     path: string,
     banner?: Banner,
   ): FastifyReply {
-    const { assets } = this.parts;
+    const { assets, devices } = this.parts;
+    devices.note(request, reply, visitor.person.email);
     const shown = banner ?? this.#takeDone(request, reply, visitor);
     const places = this.#placesOf(visitor.caller);
     return send(reply, personPage({ assets, places, path, workplace: visitor.workplace.name, banner: shown }, title, main));
@@ -126,7 +131,17 @@ const undoForm = ({ path, values }: NonNullable<Unstored['undo']>, formToken: st
 const linksTo = (wrong: readonly WrongField[]): Html =>
   html`<ul>${wrong.map(({ id, label, error }) => html`<li><a href="#${id}">${label}</a> ${error}</li>`)}</ul>`;
 
-export const send = (reply: FastifyReply, page: Html): FastifyReply => reply.type('text/html; charset=utf-8').send(page.text);
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the page that is sent. */
+    showsPersonalData: boolean;
+  }
+}
+
+export function send(reply: FastifyReply, page: Html): FastifyReply {
+  reply.request.showsPersonalData = page.isPersonal;
+  return reply.type('text/html; charset=utf-8').send(page.text);
+}
 
 /** The path of a page with the ids that are in the path of a request. */
 export const pathOf = (template: string, { params }: FastifyRequest): string =>

@@ -1,45 +1,33 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../partners/people/people-error.ts';
-import { isStillSignedIn } from '../../partners/people/sessions.ts';
+import { SignedOut } from '../../partners/principals/principals.ts';
 import type { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { requestSubject } from '../../platform/http/addresses.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';
 import { type FormRunner, formIdOf } from '../forms/form-runner.ts';
 import { readForm } from '../forms/form-values.ts';
-import { type Banner, onwardPage } from '../frame/layout.ts';
-import { isFromOtherSite, isFromOwnPage, ownPath } from '../sessions/own-site.ts';
+import type { Banner } from '../frame/layout.ts';
 import type { Visitor } from '../sessions/visitors.ts';
-import { mayUse, type Needs } from './access.ts';
+import type { Needs } from './access.ts';
+import { Entrance } from './entrance.ts';
 import { sendErrorPage } from './error-page.ts';
-import { type Frame, pathOf, send } from './frame.ts';
-import { FormError, fromElsewhere, notAllowed, notFound, PageError, signedOut } from './page-error.ts';
+import { type Frame, pathOf } from './frame.ts';
+import { FormError, fromElsewhere, notFound, PageError } from './page-error.ts';
+import { PersonTurns } from './person-turns.ts';
 import type { FormRoute, OtherRoute, PageRoute, Screens } from './screens.ts';
 import { sendScriptError } from './script-errors.ts';
 import type { SlowForms } from './slow-forms.ts';
+import { noteWait, wordsOf } from './used-up.ts';
 import { hiddenFields, isFormToken, Visit } from './visit.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who is signed in; null: nobody. */
-    visitor: Visitor | null;
-  }
-}
 
 /** More than any form has. */
 const formBytesMax = 262_144;
 
-/** Mounts everything that only people see who are signed in. Before the body of a request is read, it is known who sends it, and whether they may. */
+/** Mounts everything that only people see who are signed in. */
 export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Frame, runner: FormRunner, slowForms: SlowForms): void {
-  const { clock, consoleUrl } = frame.parts;
-
-  const enter = (needs: Needs) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const visitor = request.visitor;
-    if (!visitor) return sendStranger(request, reply, frame);
-    if (request.method === 'POST' && !isFromOwnPage(request, consoleUrl)) throw fromElsewhere();
-    if (!mayUse(visitor.caller, needs)) throw notAllowed();
-    return undefined;
-  };
+  const { clock } = frame.parts;
+  const entrance = new Entrance(frame);
+  const turns = new PersonTurns();
 
   const visitorOf = ({ visitor }: FastifyRequest): Visitor => {
     if (!visitor) throw new Error('nobody is signed in');
@@ -54,12 +42,17 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
   };
 
   const submit = async (route: FormRoute, request: FastifyRequest, reply: FastifyReply) => {
-    const visitor = visitorOf(request);
-    const { body } = request;
+    const { body, usedUp } = request;
     if (!(body instanceof URLSearchParams)) throw new PageError(415, "This can't be done", 'This form is sent as a form of a page.');
+    if (usedUp?.what === 'requests') return entrance.sendPause(request, reply, usedUp, body);
+    const visitor = visitorOf(request);
     const path = route.previewOf === undefined ? (request.url.split('?', 1)[0] ?? '') : pathOf(route.previewOf, request);
     const reject = (status: number, banner: Banner, errors: ReadonlyMap<string, string> = new Map()) =>
       frame.showAgain(route.page, request, reply.status(status), { path, values: body, errors }, banner);
+    if (usedUp) {
+      noteWait(usedUp, reply);
+      return reject(429, { tone: 'warn', text: `${wordsOf(usedUp)} Nothing was changed, and what you typed is still here.` });
+    }
     if (!isFormToken(body.get(hiddenFields.token), visitor)) {
       return reject(403, {
         tone: 'warn',
@@ -78,9 +71,8 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     const errors = new Map([...((await route.check?.(visit, read.values, body)) ?? []), ...read.errors]);
     if (errors.size > 0) return reject(422, { tone: 'bad', text: anotherLook(errors.size) }, errors);
     if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors });
-    const form = { personId: visitor.person.id, formId: formIdOf(body.get(hiddenFields.id)), path, body };
-    const carried = runner.run(form, visitor.caller.clientId, async (tx, joined) => {
-      if (!(await isStillSignedIn(tx, visitor))) throw signedOut();
+    const form = { formId: formIdOf(body.get(hiddenFields.id)), path, body };
+    const carried = runner.run(form, visitor.caller, async (tx, joined) => {
       const version = body.get(hiddenFields.version) ?? undefined;
       return route.act({ visit, values: read.values, version, tx, joined, sent: body });
     });
@@ -90,9 +82,10 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
         return reject(422, { tone: 'bad', text: thrown.message }, thrown.fields);
       }
       if (thrown instanceof PeopleError) return reject(statuses[thrown.problem] ?? 409, { tone: 'bad', text: thrown.message });
-      const error = thrown instanceof PageError ? undefined : asAppError(thrown);
+      const error = thrown instanceof PageError || thrown instanceof SignedOut ? undefined : asAppError(thrown);
       if (!error || error.status >= 500 || error.status === 404) throw thrown;
       noteError(error, request);
+      reply.headers(error.headers);
       return reject(error.status, { tone: 'bad', text: await explain(error, route, visit) });
     });
   };
@@ -110,43 +103,41 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     }
   };
 
+  const toLook = (needs: Needs) => ({ onRequest: entrance.require({ needs, costs: 'request' }) });
   for (const route of screens.pages)
-    pages.get(route.path, { onRequest: enter(route.needs) }, (request, reply) => showPage(route, request, reply));
+    pages.get(
+      route.path,
+      toLook(route.needs),
+      turns.run((request, reply) => showPage(route, request, reply)),
+    );
   const shown = new Set(screens.pages.map(({ path }) => path));
   for (const route of screens.forms) {
-    const options = { onRequest: enter(route.needs), preParsing: slowForms.receive, bodyLimit: formBytesMax };
-    pages.post(route.path, options, (request, reply) => submit(route, request, reply));
+    const costs = route.previewOf !== undefined ? 'request' : route.ends ? 'end' : 'act';
+    const onRequest = entrance.require({ needs: route.needs, costs, isShownAgain: true });
+    const options = { onRequest, preParsing: slowForms.receive, bodyLimit: formBytesMax };
+    pages.post(
+      route.path,
+      options,
+      turns.run((request, reply) => submit(route, request, reply)),
+    );
     // Of a form that was sent and not accepted, a browser may open the path again.
     if (shown.has(route.path)) continue;
     shown.add(route.path);
-    pages.get(route.path, { onRequest: enter(route.needs) }, (request, reply) => frame.redirect(reply, pathOf(route.page.path, request)));
+    pages.get(route.path, toLook(route.needs), (request, reply) => frame.redirect(reply, pathOf(route.page.path, request)));
   }
   for (const route of screens.others) {
-    const options = { onRequest: enter(route.needs), bodyLimit: formBytesMax };
-    pages.route({ method: route.method, url: route.path, ...options, handler: (request, reply) => handleOther(route, request, reply) });
+    const onRequest = entrance.require({ needs: route.needs, costs: route.method === 'POST' ? 'act' : 'request' });
+    const handler = (request: FastifyRequest, reply: FastifyReply) => handleOther(route, request, reply);
+    pages.route({ method: route.method, url: route.path, onRequest, bodyLimit: formBytesMax, handler });
   }
-  pages.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) =>
-    request.visitor ? sendErrorPage(frame, notFound(), request, reply) : sendStranger(request, reply, frame),
-  );
+  pages.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
+    await entrance.identify(request);
+    if (request.usedUp) return entrance.sendPause(request, reply, request.usedUp);
+    return request.visitor ? sendErrorPage(frame, notFound(), request, reply) : entrance.sendStranger(request, reply);
+  });
 }
 
 const anotherLook = (count: number): string => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`);
-
-/** For who is not signed in, and asks for what only people see who are. */
-async function sendStranger(request: FastifyRequest, reply: FastifyReply, frame: Frame): Promise<FastifyReply> {
-  const { admit, assets, consoleUrl, visitors } = frame.parts;
-  const seconds = await admit(requestSubject(request));
-  if (seconds > 0) throw tooMany(reply, seconds);
-  if (request.method !== 'GET' && request.method !== 'HEAD') throw signedOut();
-  // A browser may have a session, and not send it on the way from another site.
-  if (!visitors.hasCookie(request) && isFromOtherSite(request)) return send(reply, onwardPage(assets, ownPath(request.url, consoleUrl)));
-  return frame.redirect(reply, request.url === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(request.url)}`);
-}
-
-export function tooMany(reply: FastifyReply, seconds: number): PageError {
-  reply.header('retry-after', seconds);
-  return new PageError(429, 'Too many requests', `Wait ${seconds} s and try again.`);
-}
 
 const againPath = (to: string): string => `/sign-in/again?to=${encodeURIComponent(to)}`;
 

@@ -1,3 +1,5 @@
+import type { SignedOut } from '../../partners/principals/principals.ts';
+
 /** What a page says in place of what was asked for. */
 export class PageError extends Error {
   readonly status: number;
@@ -46,6 +48,24 @@ export async function faultsOf(...checks: ReadonlyArray<() => unknown>): Promise
   }
   return faults;
 }
+
+/** What a request says whose session can't act any more. */
+export function cannotAct({ why }: SignedOut): PageError {
+  if (why === 'ended') return signedOut();
+  if (why === 'suspended') return suspended();
+  return new PageError(
+    403,
+    'Your role was changed',
+    'Nothing was changed. An admin has given you another role a moment ago. Open the page again.',
+  );
+}
+
+export const suspended = (): PageError =>
+  new PageError(
+    403,
+    'Your shelter is suspended',
+    "The store has suspended it, so nothing can be changed or read here. Contact the store's staff.",
+  );
 
 export const signedOut = (): PageError =>
   new PageError(

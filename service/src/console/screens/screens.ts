@@ -53,6 +53,8 @@ export interface FormRoute<Schema extends TObject = TObject> extends FormOf {
   readonly page: PageRoute;
   readonly needs: Needs;
   readonly isFresh?: true;
+  /** It ends something, such as a session or somebody's rights: that is possible also for who has used up all acts. */
+  readonly ends?: true;
   readonly fields: Schema;
   /** What the schema can't say of the values that it accepts, by field: said together with what it does say. The act checks it again. */
   readonly check?: (visit: Visit, values: Partial<Static<Schema>>, sent: URLSearchParams) => Promise<ReadonlyMap<string, string>>;

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../partners/people/people-error.ts';
+import { SignedOut } from '../../partners/principals/principals.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';
-import { PageError } from './page-error.ts';
+import { cannotAct, PageError } from './page-error.ts';
 
 /** For a script of a page, which shows the message. */
-export function sendScriptError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendScriptError(given: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const thrown = given instanceof SignedOut ? cannotAct(given) : given;
   if (thrown instanceof PageError) return reply.status(thrown.status).send({ message: thrown.message });
   if (thrown instanceof PeopleError) return reply.status(403).send({ message: thrown.message });
   const error = asAppError(thrown);

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /** What a text was sealed for: one that is sealed for something else is not accepted. */
-type Purpose = 'session' | 'passkey' | 'provider' | 'done';
+type Purpose = 'session' | 'passkey' | 'provider' | 'done' | 'device';
 
 /** Keys for other uses of the secret have other labels. */
 const label = 'homeward: texts that a browser keeps for the console, 1';

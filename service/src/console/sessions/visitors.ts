@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, type PersonCaller } from '../../partners/people/caller.ts';
 import type { Person } from '../../partners/people/people.ts';
 import { findSession, openSession, type Session, type SignInMethod, sessionDays } from '../../partners/people/sessions.ts';
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import { type PersonCaller, personCaller } from '../../partners/principals/principals.ts';
+import type { ServiceDb, Transaction } from '../../platform/db/handles.ts';
 import type { Cookies } from './cookies.ts';
 import type { Seals } from './seals.ts';
 import { type Workplace, Workplaces } from './workplaces.ts';
@@ -14,12 +14,14 @@ export interface Visitor {
   /** For operations: they know people as they know keys. */
   readonly caller: PersonCaller;
   readonly workplace: Workplace;
+  /** The client of the shelter is suspended, and its people with it. */
+  readonly isSuspended: boolean;
   /** Of the forms of this session. */
   readonly formToken: string;
 }
 
 interface Parts {
-  readonly db: Transactor;
+  readonly db: ServiceDb;
   readonly seals: Seals;
   readonly cookies: Cookies;
 }
@@ -39,12 +41,12 @@ export class Visitors {
   /** One query. None for a cookie that the console has not sealed. */
   async find(request: FastifyRequest): Promise<Visitor | undefined> {
     const { db, seals } = this.#parts;
-    const token = this.#tokenOf(request);
+    const token = this.tokenOf(request);
     const signedIn = token === undefined ? undefined : await findSession(db, token);
     if (token === undefined || !signedIn) return undefined;
-    const { session, person } = signedIn;
+    const { session, person, isSuspended } = signedIn;
     const workplace = await this.#workplaces.get(person.shelterId);
-    return { session, person, caller: callerOf(signedIn, request.ip), workplace, formToken: seals.formToken(token) };
+    return { session, person, caller: personCaller(signedIn, request.ip), workplace, isSuspended, formToken: seals.formToken(token) };
   }
 
   hasCookie(request: FastifyRequest): boolean {
@@ -62,7 +64,7 @@ export class Visitors {
     method: SignInMethod,
     { given, signedInAt }: { given?: Pick<Session, 'id' | 'personId'> | undefined; signedInAt?: Date | undefined } = {},
   ): Promise<string> {
-    const before = this.#tokenOf(request);
+    const before = this.tokenOf(request);
     const replaces = given ?? (before === undefined ? undefined : (await findSession(tx, before))?.session);
     return (await openSession(tx, personId, { from: request.ip, method, replaces, signedInAt })).token;
   }
@@ -77,7 +79,8 @@ export class Visitors {
     this.#parts.cookies.forget(reply, cookie);
   }
 
-  #tokenOf(request: FastifyRequest): string | undefined {
+  /** Of the session that its browser was given. Undefined: it has none that the console has sealed. */
+  tokenOf(request: FastifyRequest): string | undefined {
     const { seals, cookies } = this.#parts;
     return seals.open('session', cookies.read(request, cookie));
   }

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { queueSignInLink } from '../../changes/mail/people-mail.ts';
+import { theService } from '../../domain/actor.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 
 const waitingMax = 100;
@@ -30,6 +31,6 @@ export class MailLinks {
 
   async #queue(whose: () => Promise<bigint | undefined>): Promise<void> {
     const personId = await whose();
-    if (personId !== undefined) await this.#db.transaction((tx) => queueSignInLink(tx, personId));
+    if (personId !== undefined) await this.#db.transaction((tx) => queueSignInLink(tx, personId), theService);
   }
 }

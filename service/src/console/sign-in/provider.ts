@@ -100,8 +100,10 @@ export class Provider {
   #metadata(nowMs: number): Promise<client.Configuration> {
     if (this.#found && nowMs - this.#found.atMs < metadataMs) return this.#found.metadata;
     const { issuer, clientId, clientSecret } = this.#config;
+    // The ID token comes straight from the provider, and its signature is verified all the same: who stands between can't sign one.
+    const execute = [client.enableNonRepudiationChecks];
     // oxlint-disable-next-line typescript/no-deprecated -- marked so that it stands out; only a provider on this machine is without TLS
-    const execute = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
+    if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests);
     const metadata = client.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds });
     const found = { metadata, atMs: nowMs };
     this.#found = found;

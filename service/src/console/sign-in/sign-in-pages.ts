@@ -1,3 +1,5 @@
+import { type Role, roleTable } from '../../domain/roles.ts';
+import type { LinkTurn } from '../../partners/people/link-budget.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { icon } from '../frame/icons.ts';
 import { bannerOf } from '../frame/layout.ts';
@@ -49,12 +51,32 @@ const mailAgain = (email: string): Html => html`<p class="or">or</p>
 <form method="post" action="/sign-in/mail"><input type="hidden" name="email" value="${email}"><button class="button quiet wide">${icon('mail')}Mail me a link</button></form>`;
 
 /** The same for every address, whether anybody has it or not. */
-export const mailedPage: Page = {
+export const mailedPage = (turn: LinkTurn): Page => ({
   title: 'Look into your mail',
   main: html`<h1>Look into your mail</h1>
 <p>If this address belongs to somebody who works here, a link is on its way to it. It works for 10 minutes, once.</p>
-<p class="soft small">Nothing there after a few minutes? Look into the folder for junk. You can ask for 3 links a day.</p>
+<p class="soft small">Nothing there after a few minutes? Look into the folder for junk. The next link can go ${whenNext(turn)}.</p>
 <p><a href="/sign-in">Back</a></p>`,
+});
+
+/** The same for every address, too. */
+export const notMailedPage = (turn: LinkTurn): Page => ({
+  title: 'Not yet',
+  main: html`<h1>Not yet</h1>
+<p>A link was asked for before, so none goes now. The next one to this address can go <strong>${whenNext(turn)}</strong>.</p>
+<p class="soft small">Look into your mail, and into the folder for junk: a link works for 10 minutes. A device that you were signed in on before gets links of its own, and with a passkey you need none.</p>
+<p><a class="button quiet" href="/sign-in">Back</a></p>`,
+});
+
+export const secondsOf = ({ waitMs }: LinkTurn): number => Math.ceil(waitMs / 1_000);
+
+/** More than a minute is until the next day (UTC). */
+const whenNext = (turn: LinkTurn): string =>
+  secondsOf(turn) <= 60 ? `in ${secondsOf(turn)} s` : `after midnight (UTC), in ${inHours(turn)}`;
+
+const inHours = ({ waitMs }: LinkTurn): string => {
+  const minutes = Math.ceil(waitMs / 60_000);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
 
 /** A link of its own signs nobody in: programs that check mail open it, too. */
@@ -71,6 +93,14 @@ export const invitationPage = (path: string, name: string, workplace: string): P
 <p>You are invited to work with <strong><bdi>${workplace}</bdi></strong> here: its animals, and those who want to adopt them.</p>
 <form method="post" action="${path}"><button class="button wide">Accept and sign in</button></form>
 <p class="soft small">There is no password to make up. Next you can add a passkey, so that this device signs you in.</p>`,
+});
+
+export const raisePage = (path: string, name: string, role: Role, workplace: string): Page => ({
+  title: 'Your new role',
+  main: html`<h1>Hello, <bdi>${name}</bdi></h1>
+<p>You become <strong>${role} of <bdi>${workplace}</bdi></strong>. ${roleTable[role].meaning}</p>
+<form method="post" action="${path}"><button class="button wide">Accept and sign in</button></form>
+<p class="soft small">You are signed out wherever else you are, and your passkeys are removed: add them again afterwards. Until you accept, nothing changes.</p>`,
 });
 
 export const endedLinkPage = (text: string): Page => ({

@@ -1,30 +1,50 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bindIdentity, findByIdentity } from '../../partners/people/identities.ts';
+import { theService } from '../../domain/actor.ts';
+import type { Origin } from '../../partners/audit/audit.ts';
+import type { FailedSignIns, WayIn } from '../../partners/people/failed-sign-ins.ts';
+import { bindIdentity, bindOwnIdentity, findByIdentity } from '../../partners/people/identities.ts';
+import type { LinkBudget } from '../../partners/people/link-budget.ts';
 import { linkPaths } from '../../partners/people/link-url.ts';
-import { askForSignInLink, type LinkKind, peekLink, useInvitation, useSignInLink } from '../../partners/people/links.ts';
+import { findLinkOwner, type LinkKind, peekLink, useInvitation, useRaise, useSignInLink } from '../../partners/people/links.ts';
 import { findPasskey, recordPasskeyUse } from '../../partners/people/passkeys.ts';
 import { PeopleError } from '../../partners/people/people-error.ts';
-import { freshMs, type SignInMethod } from '../../partners/people/sessions.ts';
+import { freshMs } from '../../partners/people/sessions.ts';
 import { useOnce } from '../../partners/people/used-values.ts';
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import type { ServiceDb, Transaction } from '../../platform/db/handles.ts';
+import type { Journal } from '../../platform/journal/journal.ts';
 import { networkOfAddress } from '../../platform/networks.ts';
 import { onwardPage } from '../frame/layout.ts';
 import { type Frame, send } from '../screens/frame.ts';
+import { ifUnrecorded } from '../screens/journal-notes.ts';
 import { PageError } from '../screens/page-error.ts';
 import { ownPath } from '../sessions/own-site.ts';
 import { Workplaces } from '../sessions/workplaces.ts';
 import type { MailLinks } from './mailed-links.ts';
 import type { PasskeyCeremonies } from './passkey-ceremonies.ts';
 import { type Flow, NotConfirmed, type Provider, ProviderAway } from './provider.ts';
-import { endedLinkPage, invitationPage, linkPage, mailedPage, rejectedPage, signInPage, type Ways } from './sign-in-pages.ts';
+import {
+  endedLinkPage,
+  invitationPage,
+  linkPage,
+  mailedPage,
+  notMailedPage,
+  raisePage,
+  rejectedPage,
+  secondsOf,
+  signInPage,
+  type Ways,
+} from './sign-in-pages.ts';
 import type { StrangerRoutes } from './strangers.ts';
 
 interface Parts {
-  readonly db: Transactor;
+  readonly db: ServiceDb;
   readonly frame: Frame;
   readonly ceremonies: PasskeyCeremonies;
   readonly provider: Provider | undefined;
   readonly mailLinks: MailLinks | undefined;
+  readonly linkBudget: LinkBudget;
+  readonly failed: Pick<FailedSignIns, 'count'>;
+  readonly journal: Journal;
 }
 
 /** What the cookie of a sign-in at the provider has. */
@@ -40,9 +60,12 @@ const providerCookie = 'provider';
 const flowMs = 300_000;
 /** The provider's clock and ours. */
 const skewMs = 60_000;
-/** Every way in. Until a way has succeeded, nothing is stored: what must come back is in a sealed cookie. */
-export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provider, mailLinks }: Parts): void {
-  const { seals, cookies, clock, visitors, consoleUrl, assets } = frame.parts;
+/** Every way in. Until a way has succeeded, nothing is stored but a count: what must come back is in a sealed cookie. */
+export function addSignIn(
+  routes: StrangerRoutes,
+  { db, frame, ceremonies, provider, mailLinks, linkBudget, failed, journal }: Parts,
+): void {
+  const { seals, cookies, clock, visitors, devices, consoleUrl, assets } = frame.parts;
   const workplaces = new Workplaces(db);
   const ways: Ways = { mails: mailLinks !== undefined, provider: provider !== undefined };
   const toOf = ({ url }: FastifyRequest) => ownPath(new URLSearchParams(url.split('?', 2)[1]).get('to') ?? undefined, consoleUrl);
@@ -58,61 +81,88 @@ export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provi
     return frame.sendToStranger(reply, signInPage(ways, { to: toOf(request), again: visitor.person }));
   });
 
-  /** Opens a session in the transaction that has found out whose it is. */
-  const signIn = (request: FastifyRequest, method: SignInMethod, work: (tx: Transaction) => Promise<{ readonly id: bigint }>) =>
-    db.transaction(async (tx) => visitors.open(tx, request, (await work(tx)).id, method));
+  /** Counts those who are rejected. */
+  const counted = <T>(way: WayIn, { ip }: FastifyRequest, work: () => Promise<T>): Promise<T> =>
+    work().catch((error: unknown) => {
+      if (error instanceof PeopleError || (error instanceof PageError && error.status < 500)) failed.count(way, ip);
+      throw error;
+    });
 
   routes.script('/sign-in/passkey/options', (_, reply) => ceremonies.startSigning(reply));
 
   routes.script('/sign-in/passkey', async (request, reply) => {
     const { response, to } = (request.body ?? {}) as { response?: unknown; to?: unknown };
-    const { found, counter, challenge } = await ceremonies.finishSigning(request, reply, response, (id) => findPasskey(db, id));
-    if (request.visitor && request.visitor.person.id !== found.person.id) throw otherPerson();
-    const token = await signIn(request, 'passkey', async (tx) => {
-      if (!(await useOnce(tx, 'passkey challenge', challenge.text, challenge.endsAt)))
-        throw new PageError(403, '', 'This was sent before. Try again.');
-      if (!(await recordPasskeyUse(tx, found.passkey.id, counter)))
-        throw new PageError(
-          403,
-          '',
-          'There is a copy of this passkey, so it is not accepted any more. Sign in in another way, and remove it.',
-        );
-      return found.person;
-    });
+    const token = await counted('passkey', request, () => signInByPasskey(request, reply, response));
     visitors.start(reply, token);
     return { next: ownPath(typeof to === 'string' ? to : undefined, consoleUrl) };
   });
 
-  for (const kind of ['sign_in', 'invitation'] as const) {
+  async function signInByPasskey(request: FastifyRequest, reply: FastifyReply, response: unknown): Promise<string> {
+    const { found, counter, challenge } = await ceremonies.finishSigning(request, reply, response, (id) => findPasskey(db, id));
+    if (request.visitor && request.visitor.person.id !== found.person.id) throw otherPerson();
+    const token = await db.transaction(async (tx) => {
+      if (!(await useOnce(tx, 'passkey challenge', challenge.text, challenge.endsAt)))
+        throw new PageError(403, '', 'This was sent before. Try again.');
+      // Committed either way: who looks for the copy finds it in the audit.
+      if (!(await recordPasskeyUse(tx, found, counter, originOf(request)))) return undefined;
+      return visitors.open(tx, request, found.person.id, 'passkey');
+    }, theService);
+    if (token !== undefined) return token;
+    throw new PageError(403, '', 'There is a copy of this passkey, so it is not accepted any more. Sign in in another way, and remove it.');
+  }
+
+  for (const kind of ['sign_in', 'invitation', 'raise'] as const) {
     const path = linkPaths[kind];
+    const way: WayIn = kind === 'sign_in' ? 'link' : kind;
     const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token;
     routes.page(path, async (request, reply) => {
       const peeked = await peekLink(db, tokenOf(request));
-      if (!peeked?.link.isOpen || peeked.link.kind !== kind) return frame.sendToStranger(reply.status(404), endedLinkPage(endedText(kind)));
+      // One that was used is opened again by its owner, or by a program that checks mail.
+      if (!peeked) failed.count(way, request.ip);
+      if (!peeked?.link.isOpen || peeked.link.kind !== kind)
+        return frame.sendToStranger(reply.status(404), endedLinkPage(endedTexts[kind]));
       const { person } = peeked;
       const here = request.url.split('?', 1)[0] ?? '';
       if (kind === 'sign_in') return frame.sendToStranger(reply, linkPage(here, person.name));
-      const { name } = await workplaces.get(person.shelterId);
-      return frame.sendToStranger(reply, invitationPage(here, person.name, person.shelterId === null ? 'the whole store' : name));
+      const post = kind === 'raise' && person.raise ? person.raise : person;
+      const place = post.shelterId === null ? 'the whole store' : (await workplaces.get(post.shelterId)).name;
+      return frame.sendToStranger(
+        reply,
+        kind === 'raise' ? raisePage(here, person.name, post.role, place) : invitationPage(here, person.name, place),
+      );
     });
     routes.form(path, async (request, reply) => {
       try {
-        const use = kind === 'sign_in' ? useSignInLink : useInvitation;
-        visitors.start(reply, await signIn(request, 'link', (tx) => use(tx, tokenOf(request), originOf(request))));
+        const enter = async (tx: Transaction) => {
+          const { person, isJournaled } = await useLink(tx, kind, tokenOf(request), originOf(request));
+          return { token: await visitors.open(tx, request, person.id, 'link'), isJournaled };
+        };
+        const { token, isJournaled } = await counted(way, request, () => db.transaction(enter, theService));
+        visitors.start(reply, token);
+        const next = 'You are signed in. Add a passkey, and this device signs you in from now on.';
+        return await frame.redirect(reply, '/me', `${next}${ifUnrecorded(isJournaled)}`);
       } catch (error) {
         if (!(error instanceof PeopleError)) throw error;
         return frame.sendToStranger(reply.status(403), endedLinkPage(error.message));
       }
-      return frame.redirect(reply, '/me', 'You are signed in. Add a passkey, and this device signs you in from now on.');
     });
   }
 
+  async function useLink(tx: Transaction, kind: LinkKind, token: string, origin: Origin) {
+    if (kind === 'raise') return useRaise(tx, journal, token, origin);
+    const person = await (kind === 'sign_in' ? useSignInLink : useInvitation)(tx, token, origin);
+    return { person, isJournaled: true };
+  }
+
   if (mailLinks)
-    routes.form('/sign-in/mail', async ({ body }, reply) => {
+    routes.form('/sign-in/mail', async (request, reply) => {
+      const { body } = request;
       const email = body instanceof URLSearchParams ? (body.get('email') ?? '') : '';
+      const turn = await linkBudget.take({ email, from: request.ip, deviceId: devices.idOf(request, email) });
+      if (!turn.isGranted) return frame.sendToStranger(reply.status(429).header('retry-after', secondsOf(turn)), notMailedPage(turn));
       // Not awaited: how long it takes would tell whether somebody has the address.
-      mailLinks.ask(() => askForSignInLink(db, email));
-      return frame.sendToStranger(reply, mailedPage);
+      mailLinks.ask(() => findLinkOwner(db, email));
+      return frame.sendToStranger(reply, mailedPage(turn));
     });
 
   if (provider) addProvider(provider);
@@ -138,7 +188,7 @@ export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provi
       const nowMs = clock.now();
       const given = seals.openValue<ProviderCookie>('provider', cookies.read(request, providerCookie), nowMs);
       cookies.forget(reply, providerCookie);
-      if (!given) return reject(reply, 'That took longer than 5 minutes, or was begun in another browser.');
+      if (!given) return reject(request, reply, 'That took longer than 5 minutes, or was begun in another browser.');
       const { flow, to, again, endsAtMs } = given;
       try {
         const { identity, email, authenticatedAtMs } = await provider.finish(request.url.split('?', 2)[1] ?? '', flow, nowMs);
@@ -147,24 +197,26 @@ export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provi
         const token = await db.transaction(async (tx) => {
           if (!(await useOnce(tx, 'provider state', flow.state, new Date(endsAtMs))))
             throw new PeopleError('ended', 'This was sent before.');
-          const known = await findByIdentity(tx, identity);
+          const given = again && { id: BigInt(again.sessionId), personId: BigInt(again.personId) };
+          const known =
+            (await findByIdentity(tx, identity)) ??
+            (given && email !== undefined ? await bindOwnIdentity(tx, identity, email, given, originOf(request)) : undefined);
           if (again && String(known?.id) !== again.personId) throw new PeopleError('not_allowed', otherPerson().message);
           if (!known && email === undefined)
             throw new PeopleError('not_allowed', 'The provider does not say that your e-mail address is verified.');
           const person = known ?? (await bindIdentity(tx, identity, email ?? '', originOf(request)));
-          const given = again && { id: BigInt(again.sessionId), personId: BigInt(again.personId) };
           // Who is signed in at the provider comes back without a question: that shows nothing new. Unsaid, it is too long ago.
           const signedInAt = again ? undefined : new Date(authenticatedAtMs ?? nowMs - freshMs - skewMs);
           return visitors.open(tx, request, person.id, 'oidc', { given, signedInAt });
-        });
+        }, theService);
         visitors.start(reply, token);
       } catch (error) {
         if (error instanceof ProviderAway) return sendOtherWays(request, reply, to);
         if (error instanceof NotConfirmed) {
           request.log.info({ err: error.cause }, 'the provider did not confirm who it is');
-          return reject(reply, 'The provider did not confirm who you are.');
+          return reject(request, reply, 'The provider did not confirm who you are.');
         }
-        if (error instanceof PeopleError) return reject(reply, error.message);
+        if (error instanceof PeopleError) return reject(request, reply, error.message);
         throw error;
       }
       return send(reply, onwardPage(assets, to));
@@ -174,7 +226,10 @@ export function addSignIn(routes: StrangerRoutes, { db, frame, ceremonies, provi
   const sendOtherWays = ({ visitor }: FastifyRequest, reply: FastifyReply, to: string) =>
     frame.sendToStranger(reply.status(503), signInPage(ways, { to, again: visitor?.person, isProviderAway: true }));
 
-  const reject = (reply: FastifyReply, text: string) => frame.sendToStranger(reply.status(403), rejectedPage(text));
+  function reject({ ip }: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
+    failed.count('provider', ip);
+    return frame.sendToStranger(reply.status(403), rejectedPage(text));
+  }
 }
 
 const ifAway = (error: unknown): undefined => {
@@ -183,7 +238,8 @@ const ifAway = (error: unknown): undefined => {
 
 const otherPerson = () => new PageError(403, '', 'This signs in somebody else. Sign out first.');
 
-const endedText = (kind: LinkKind): string =>
-  kind === 'sign_in'
-    ? 'It was used before, or is older than 10 minutes. Ask for another one.'
-    : 'It was used before, or has ended. Ask the admin who has invited you for another one.';
+const endedTexts: Readonly<Record<LinkKind, string>> = {
+  sign_in: 'It was used before, or is older than 10 minutes. Ask for another one.',
+  invitation: 'It was used before, or has ended. Ask the admin who has invited you for another one.',
+  raise: 'It was used before, or has ended. Ask the admin who has given you the role for another one.',
+};

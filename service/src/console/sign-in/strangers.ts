@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../partners/people/people-error.ts';
 import { requestSubject } from '../../platform/http/addresses.ts';
+import { tooMany } from '../screens/entrance.ts';
 import { sendErrorPage } from '../screens/error-page.ts';
 import type { Frame } from '../screens/frame.ts';
-import { tooMany } from '../screens/mount-screens.ts';
 import { fromElsewhere, PageError } from '../screens/page-error.ts';
 import { sendScriptError } from '../screens/script-errors.ts';
 import { isFromOwnPage } from '../sessions/own-site.ts';
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** What those may open who are not signed in. All of it is counted against their addresses, and none of it is stored. */
+/** What those may open who are not signed in. All of it is counted against their addresses, and nothing of it is stored but how often it failed. */
 export class StrangerRoutes {
   readonly paths: Array<{ readonly method: 'GET' | 'POST'; readonly path: string }> = [];
   readonly #app: FastifyInstance;
@@ -49,8 +49,9 @@ export class StrangerRoutes {
       bodyLimit: bodyBytesMax,
       errorHandler: (error, request, reply) => void sendErrorPage(frame, inPage(error), request, reply),
       onRequest: async (request, reply) => {
-        const seconds = await frame.parts.admit(requestSubject(request));
+        const seconds = await frame.parts.admit(requestSubject(request), 'signIn');
         if (seconds > 0) throw tooMany(reply, seconds);
+        request.visitor = (await frame.parts.visitors.find(request)) ?? null;
         if (method === 'POST' && !isFromOwnPage(request, frame.parts.consoleUrl)) throw fromElsewhere();
       },
       handler: handle,

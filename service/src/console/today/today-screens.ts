@@ -1,10 +1,11 @@
 import { scopesThat } from '../../domain/scopes.ts';
-import { type Html, html } from '../../platform/html.ts';
+import { type Html, html, personal } from '../../platform/html.ts';
 import { listUntold, listWaiting, type WaitingApplication } from '../../store/applications/staff-applications.ts';
 import { type ListedOrder, listOldPromises, listUnapproved } from '../../store/orders/staff-orders.ts';
 import { listEndingHolds } from '../../store/pets/holds.ts';
 import { photoFailures } from '../../store/photos/photo-failures.ts';
 import { listFailedPhotos } from '../../store/photos/photos.ts';
+import { listWaiting as listChangedShelters } from '../../store/shelters/shelters.ts';
 import { type AdoptionParts, timesAt } from '../adoptions/adoption-parts.ts';
 import { adopterName, holdWords, name } from '../adoptions/adoption-words.ts';
 import { endOfToday } from '../animals/days.ts';
@@ -12,6 +13,7 @@ import { emptyState } from '../frame/empty-state.ts';
 import type { Needs } from '../screens/access.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
+import { shelterWordsPath } from '../shelters/shelter-words.ts';
 
 /** One thing that needs somebody. */
 interface Item {
@@ -132,6 +134,18 @@ function kindsOf(parts: AdoptionParts): readonly Kind[] {
         ),
     },
     {
+      title: 'Shelters that have changed their details',
+      needs: 'store:manage',
+      all: shelterWordsPath,
+      find: async (_, limit) =>
+        (await listChangedShelters(db, { afterId: 0n, limit, mails: parts.mails })).map(({ shelter, waiting: { length } }) => ({
+          what: name(shelter.name),
+          since: html`${length} ${length === 1 ? 'change' : 'changes'}`,
+          href: shelterWordsPath,
+          act: 'Look and confirm',
+        })),
+    },
+    {
       title: 'Photos that failed',
       needs: [...scopesThat('describePets', 'any shelter'), ...scopesThat('describePets', 'own shelter')],
       find: async (visit, limit) =>
@@ -146,7 +160,7 @@ function kindsOf(parts: AdoptionParts): readonly Kind[] {
 }
 
 const application = ({ id, pet, adopter }: WaitingApplication) => ({
-  what: html`${adopter === null ? 'An erased adopter' : name(adopter)} for ${name(pet)}`,
+  what: html`${adopter === null ? 'An erased adopter' : personal(name(adopter))} for ${name(pet)}`,
   href: `/applications/${id}`,
 });
 

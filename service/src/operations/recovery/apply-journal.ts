@@ -1,14 +1,17 @@
 import { detachWebhooksFromKey, reapplyDisabling } from '../../changes/webhooks/endpoint-keys.ts';
+import { theService } from '../../domain/actor.ts';
 import { reapplyRevocation, reapplyRotation, reapplySuspension } from '../../partners/clients/clients.ts';
-import { reapplyRemoval } from '../../partners/people/people.ts';
+import { reapplyPasskeyRemoval } from '../../partners/people/passkeys.ts';
+import { reapplyChange, reapplyRemoval, reapplySignInsEnd } from '../../partners/people/people.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import type { JournalEntry } from '../../platform/journal/journal.ts';
 import type { JournalLine } from '../../platform/journal/journal-lines.ts';
 import { reapplyApplicantErasure } from '../../store/applications/applicants.ts';
+import { reapplyLinkEnd } from '../../store/applications/ended-links.ts';
 import { reapplyErasure } from '../../store/orders/adopters.ts';
 
 export interface Applied {
-  /** Lines whose order, key, client or endpoint exists here and was not changed later. */
+  /** Lines whose order, application, key, client, endpoint, person or passkey exists here and was not changed later. */
   readonly applied: number;
   /** The other lines: what they are about is newer than the backup, or was changed after the line was written. */
   readonly skipped: number;
@@ -28,7 +31,7 @@ export async function applyJournal(
   const inOrder = lines.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   let applied = 0;
   for (const [index, line] of inOrder.entries()) {
-    if (await db.transaction((tx) => reapply(tx, line))) applied += 1;
+    if (await db.transaction((tx) => reapply(tx, line), theService)) applied += 1;
     progress(index + 1, inOrder.length);
   }
   return { applied, skipped: lines.length - applied };
@@ -40,6 +43,7 @@ function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> 
   const handlers: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
     adopters_erased: ({ orders }) => reapplyErasure(tx, orders, at),
     applicants_erased: ({ applications, extent }) => reapplyApplicantErasure(tx, applications, extent, at),
+    application_link_ended: ({ application, number }) => reapplyLinkEnd(tx, application, number, at),
     key_revoked: async ({ key, webhooks }) => {
       const isHere = await reapplyRevocation(tx, key, at);
       const areHere = await reapplyDisabling(tx, webhooks, `Key ${key}, which set up this endpoint, was revoked.`, at);
@@ -55,6 +59,9 @@ function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> 
     client_resumed: ({ client }) => reapplySuspension(tx, client, false, at),
     webhook_disabled: ({ webhook }) => reapplyDisabling(tx, [webhook], "Disabled by the store's operators.", at),
     person_removed: ({ person }) => reapplyRemoval(tx, person, at),
+    person_changed: ({ person: id, role, shelter: shelterId }) => reapplyChange(tx, { id, role, shelterId }, at),
+    sign_ins_ended: ({ person }) => reapplySignInsEnd(tx, person, at),
+    passkey_removed: ({ passkey }) => reapplyPasskeyRemoval(tx, passkey, at),
   };
   return (handlers[act] as (entry: JournalEntry) => Promise<boolean>)(entry);
 }

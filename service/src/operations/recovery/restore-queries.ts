@@ -37,10 +37,14 @@ export async function skipAssignedIds(tx: Transaction, server: string | null): P
   await tx.query({ text: 'update deployment set ids_server = $1', values: [server] });
 }
 
-/** Those that were ended or used since the backup would be valid again. Everybody has to sign in again. */
+/** Those that were ended or used in the time that is lost would be valid again. Everybody has to sign in, or to be invited, again. */
 export async function endSignIns(tx: Transaction): Promise<void> {
   await tx.query({ text: 'delete from sessions' });
   await tx.query({ text: 'delete from person_links' });
+  await tx.query({ text: 'update people set invited_until = now() where invited_until > now()' });
+  await tx.query({
+    text: 'update people set raised_role = null, raised_shelter_id = null, raised_until = null, raised_by = null where raised_role is not null',
+  });
 }
 
 export interface Connected {

@@ -18,6 +18,8 @@ import {
   storeServer,
 } from './restore-queries.ts';
 
+export { endSignIns };
+
 /** The store can't be made ready, for a reason that the operator can remove. */
 export class NotRestorable extends Error {}
 

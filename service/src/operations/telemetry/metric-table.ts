@@ -2,7 +2,7 @@
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** Rows of metrics that these processes have. No label contains a client, a key or an address, and the values of each are bounded. */
-const metricsIn = <const In extends 'serve' | 'worker' | 'http' | 'all'>(where: In) => ({
+const metricsIn = <const In extends 'serve' | 'console' | 'worker' | 'http' | 'all'>(where: In) => ({
   counter: <const Names extends readonly string[]>(help: string, ...labels: Names) =>
     ({ type: 'counter', in: where, labels, help }) as const,
   gauge: <const Names extends readonly string[]>(help: string, ...labels: Names) => ({ type: 'gauge', in: where, labels, help }) as const,
@@ -12,6 +12,7 @@ const metricsIn = <const In extends 'serve' | 'worker' | 'http' | 'all'>(where: 
 const [serve, worker, all] = [metricsIn('serve'), metricsIn('worker'), metricsIn('all')];
 /** Of `serve` and `console`. */
 const http = metricsIn('http');
+const consoleOnly = metricsIn('console');
 
 /** What every worker reads from PostgreSQL. */
 const shared = <const Names extends readonly string[]>(help: string, ...labels: Names) =>
@@ -53,9 +54,13 @@ export const metricTable = {
   homeward_unsent_response_bytes: http.gauge(
     'Bytes of responses that are not sent yet, since their readers are slow, with 4 kB for each response. At most 64 MB.',
   ),
+  homeward_failed_sign_ins_total: consoleOnly.counter(
+    "Sign-ins to the console that failed, by the way in that was tried. 'homeward audit failed-sign-ins' has their networks.",
+    'kind',
+  ),
   homeward_streams: serve.gauge('Open streams of events.'),
   homeward_rate_limit_decisions_total: http.counter(
-    'Decisions of the rate limit. Plan "none" is an address without a valid key. The outcome is admitted, limited (in the window minute or day) or banned. They are made by redis, or by the process while Redis does not reply.',
+    'Decisions of the rate limit. Plan "none" is an address without a valid key or session, "person" somebody who works in the console. The outcome is admitted, limited (in the window minute or day) or banned. They are made by redis, or by the process while Redis does not reply.',
     'plan',
     'outcome',
     'window',

@@ -40,7 +40,7 @@ export function addConsoleMetrics(
   registry.addValuesBy('homeward_slow_readers_closed_total', 'reason', () => Object.entries(progress.closed));
   registry.addValue('homeward_unsent_response_bytes', () => progress.unsentBytes);
   registry.addValues('homeward_rate_limit_decisions_total', () =>
-    [...decisions].map(({ plan = 'none', outcome, by, count }) => ({ labels: { plan, ...labelsOf(outcome), by }, value: count })),
+    [...decisions].map(({ plan, outcome, by, count }) => ({ labels: { plan, ...labelsOf(outcome), by }, value: count })),
   );
 }
 

@@ -9,14 +9,15 @@ import { asAppError, routeNotFound, sendError } from '../../platform/http/error-
 import { hasEmptyId } from '../../platform/http/methods.ts';
 import { countOfHeader, requireOneHost } from '../../platform/http/raw-headers.ts';
 import { securityHeaders } from '../../platform/http/security-headers.ts';
+import type { KeyCaller } from '../principals/principals.ts';
 import { insufficientScope } from './access.ts';
-import type { Admission, Caller, Rehearsal } from './admission.ts';
+import type { Admission, Rehearsal } from './admission.ts';
 import { sentTwice } from './authentication.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null until the key is authenticated. Routes under /v1 always have a caller. */
-    caller: Caller | null;
+    caller: KeyCaller | null;
     /** As of a time after this request arrived; null: no page may be cached or served from the cache. */
     listVersion: ListVersion | null;
     /** What the request rehearses; null: nothing. Always null in production. */
@@ -50,7 +51,7 @@ export async function rejectUnroutable(error: AppError, request: FastifyRequest,
   sendError(rejection, request, reply);
 }
 
-export function callerOf(request: FastifyRequest): Caller {
+export function callerOf(request: FastifyRequest): KeyCaller {
   if (!request.caller) throw new Error('the route is not behind admission');
   return request.caller;
 }

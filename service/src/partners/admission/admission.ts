@@ -1,33 +1,21 @@
 import type { ListVersion } from '../../domain/list-version.ts';
-import type { Scope } from '../../domain/scopes.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { ChangeWatch } from '../../platform/db/change-watch.ts';
 import { AppError, internalError, retryLater } from '../../platform/errors.ts';
 import { networkOf } from '../../platform/http/addresses.ts';
-import { clientSubject } from '../clients/client-epochs.ts';
 import type { KnownKey } from '../clients/key-cache.ts';
 import type { KeyFinder, ReadEpoch } from '../clients/key-finder.ts';
 import { invalidityOf } from '../clients/key-validity.ts';
-import { msUntilAdmitted, type Verdict } from '../rate-limit/decide.ts';
+import { type KeyCaller, keyCaller } from '../principals/principals.ts';
+import { charge, clientSubject } from '../rate-limit/charging.ts';
+import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
-import { addressQuota, type Bounds, type Quota } from '../rate-limit/plans.ts';
+import { addressQuotas, type Quota } from '../rate-limit/plans.ts';
 import { addressLimitError, clientLimitError, type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterDecision } from '../rate-limit/redis-limiter.ts';
 import { invalidKey, readKey, unknownKey } from './authentication.ts';
 import type { KeyPlaces } from './misplaced-key.ts';
-
-/** The client and key that sent a request. */
-export interface Caller {
-  readonly clientId: bigint;
-  readonly keyId: bigint;
-  readonly personId: null;
-  /** The shelter that the key is bound to; null: none. */
-  readonly shelterId: bigint | null;
-  readonly scopes: readonly Scope[];
-  readonly bounds: Bounds;
-  readonly quota: Quota;
-}
 
 /** A client's rate limit after this request was counted. */
 export interface RateLimitState {
@@ -46,7 +34,7 @@ export interface Rehearsal {
 
 export type Admission =
   | {
-      readonly caller: Caller;
+      readonly caller: KeyCaller;
       readonly headers: RateLimitHeaders;
       /** Undefined: no page may be cached or served from the cache. */
       readonly listVersion: ListVersion | undefined;
@@ -54,7 +42,7 @@ export type Admission =
       /** Undefined: nothing is rehearsed. Always undefined in production. */
       readonly rehearsal?: Rehearsal;
     }
-  | { readonly error: AppError; readonly caller?: Caller; readonly headers: RateLimitHeaders };
+  | { readonly error: AppError; readonly caller?: KeyCaller; readonly headers: RateLimitHeaders };
 
 interface Parts {
   readonly keys: Pick<KeyFinder, 'findCached' | 'isCurrent' | 'lookUp'>;
@@ -94,30 +82,16 @@ export async function admit(parts: Parts, request: Request): Promise<Admission> 
 
 /** The rate-limit headers of an address without a valid key; nothing is counted. */
 export async function readAddressHeaders(limiter: Pick<Limiter, 'consume'>, address: string): Promise<RateLimitHeaders> {
-  return rateLimitHeaders(await chargeAddress(limiter, address, 0), addressQuota);
-}
-
-/**
- * Charges a client one request for a page that its stream reads. The charge has no key, so a rejection is not a strike and
- * opens no grace second: the reader did nothing wrong. Returns the ms to wait before the next attempt; 0: admitted.
- */
-export async function chargeForWork(
-  limiter: Pick<Limiter, 'consume'>,
-  { clientId, quota }: Pick<Caller, 'clientId' | 'quota'>,
-): Promise<number> {
-  const decision = await limiter.consume({ subject: clientSubject(clientId), quota, cost: 1 });
-  if ('stale' in decision) throw new Error('a charge without a key has no epoch');
-  return msUntilAdmitted(decision.verdict);
+  return rateLimitHeaders(await charge(limiter, { address, purpose: 'api' }, 0), addressQuotas.api);
 }
 
 /** Counts a malformed request against its address. It is never 429: its response is the error for the malformed request. */
-export async function countUnreadable(limiter: Pick<Limiter, 'consume'>, address: string): Promise<RateLimitHeaders> {
-  return rateLimitHeaders(await chargeAddress(limiter, address, 1), addressQuota);
-}
-
-/** Counts a request that needs no key against its address. Returns the seconds until it may be sent again; 0: admitted. */
-export async function admitAddress(limiter: Pick<Limiter, 'consume'>, address: string): Promise<number> {
-  return Math.ceil(msUntilAdmitted(await chargeAddress(limiter, address, 1)) / 1_000);
+export async function countUnreadable(
+  limiter: Pick<Limiter, 'consume'>,
+  address: string,
+  purpose: 'api' | 'signIn',
+): Promise<RateLimitHeaders> {
+  return rateLimitHeaders(await charge(limiter, { address, purpose }), addressQuotas[purpose]);
 }
 
 /**
@@ -171,17 +145,9 @@ function conclude(
   verdict: Verdict,
   { nowMs, listVersion }: { readonly nowMs: number; readonly listVersion: ListVersion | undefined },
 ): Admission {
-  const { plan, bounds, quota } = known.terms;
+  const { plan, quota } = known.terms;
   const headers = rateLimitHeaders(verdict, quota);
-  const caller = {
-    clientId: known.clientId,
-    keyId: known.id,
-    personId: null,
-    shelterId: known.shelterId,
-    scopes: known.scopes,
-    bounds,
-    quota,
-  };
+  const caller = keyCaller(known);
   if (verdict.outcome !== 'admitted') return { error: clientLimitError(verdict, quota, plan), caller, headers };
   // A suspension can end, so it is checked only now: the limiter has just confirmed that the cache entry is not stale.
   const invalidity = invalidityOf(known, nowMs);
@@ -191,13 +157,7 @@ function conclude(
 
 /** A request without a valid key counts against its address, and gets 429 once the address's limit is reached. */
 async function reject({ limiter }: Parts, error: AppError, address: string): Promise<Admission> {
-  const verdict = await chargeAddress(limiter, address, error.status === 401 ? 1 : 0);
-  const headers = rateLimitHeaders(verdict, addressQuota);
-  return { error: verdict.outcome === 'admitted' ? error : addressLimitError(verdict, addressQuota), headers };
-}
-
-async function chargeAddress(limiter: Pick<Limiter, 'consume'>, address: string, cost: 0 | 1): Promise<Verdict> {
-  const decision = await limiter.consume({ subject: address, quota: addressQuota, cost });
-  if ('stale' in decision) throw new Error('an address has no epoch');
-  return decision.verdict;
+  const verdict = await charge(limiter, { address, purpose: 'api' }, error.status === 401 ? 1 : 0);
+  const headers = rateLimitHeaders(verdict, addressQuotas.api);
+  return { error: verdict.outcome === 'admitted' ? error : addressLimitError(verdict, addressQuotas.api), headers };
 }

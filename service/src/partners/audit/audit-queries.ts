@@ -40,6 +40,24 @@ export async function insertAudit(tx: Transaction, row: AuditRow): Promise<void>
   });
 }
 
+const todayUtc = `(now() at time zone 'utc')::date`;
+
+/**
+ * Counts one more row of an author today (UTC). False: there are as many as there may be. The sum is exact, since the author's row is locked
+ * while it changes. The day never moves back, so that transactions on both sides of midnight don't reset each other's sum.
+ */
+export async function countAuditRow(tx: Transaction, author: string, perDayMax: number): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'count-audit-row',
+    text: `insert into audit_counts as before (author, day, count) values ($1, ${todayUtc}, 1)
+      on conflict (author) do update set day = greatest(before.day, excluded.day),
+        count = case when before.day < excluded.day then 1 else before.count + 1 end
+      where before.day < excluded.day or before.count < $2`,
+    values: [author, perDayMax],
+  });
+  return rowCount === 1;
+}
+
 /** Creates the partitions of the coming months. Returns how many. Acts that are audited queue behind the lock: rather later than for long. */
 export async function makePartitions(tx: Transaction): Promise<number> {
   await tx.query({ text: `set local lock_timeout = '200ms'` });

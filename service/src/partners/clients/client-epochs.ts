@@ -3,12 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { settledMs } from '../../platform/db/change-watch.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import type { RedisLink } from '../../platform/redis/redis-link.ts';
+import { clientSubject } from '../rate-limit/charging.ts';
 
 const ttlSeconds = 86_400;
 const totalTimeoutMs = 2_000;
-
-/** The name of a client in Redis keys: of its counts and its epoch. */
-export const clientSubject = (clientId: bigint) => `c${clientId}`;
 
 /**
  * Call it after each committed change of a client or its keys. Once it returns, every process decides the next request by the new

@@ -1,7 +1,8 @@
+import { theService } from '../../domain/actor.ts';
 import { type Scope, scopesOfBoundKeys } from '../../domain/scopes.ts';
 import { controls, findCharacter, reorderings } from '../../platform/characters.ts';
 import type { Environment } from '../../platform/config.ts';
-import type { Db, Transaction, Transactor, Writer } from '../../platform/db/handles.ts';
+import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
@@ -82,7 +83,7 @@ export async function createKey(
     const minted = await mint(tx, client.id, { ...input, shelterId });
     await recordAudit(tx, input.by, 'key.created', { targetId: minted.record.id, shelterId, after: keyValues(minted.record) });
     return minted;
-  });
+  }, theService);
 }
 
 /** Creates a client of this name, or with a number after it if that is taken. */
@@ -119,12 +120,14 @@ export async function rotateKey(
     shelterId: old.shelterId,
     expiresAt: lifeMs ? new Date(Date.now() + lifeMs) : null,
   });
+  if (options.overlapSeconds === 0) tx.endsAuthority();
   return { ...minted, oldExpiresAt: await replaceKey(tx, id, minted.record.id, options.overlapSeconds) };
 }
 
-export async function revokeApiKey(db: Writer, id: bigint): Promise<ApiKey> {
-  const revoked = await revokeKey(db, id);
+export async function revokeApiKey(tx: Transaction, id: bigint): Promise<ApiKey> {
+  const revoked = await revokeKey(tx, id);
   if (!revoked) throw new ClientsError(`There is no key ${id}.`);
+  tx.endsAuthority();
   return revoked;
 }
 
@@ -148,9 +151,10 @@ export async function setSuspended(
   return db.transaction(async (tx) => {
     const client = await updateSuspension(tx, name, isSuspended);
     if (!client) throw new ClientsError(`There is no client "${name}".`);
+    if (isSuspended) tx.endsAuthority();
     await recordAudit(tx, by, isSuspended ? 'client.suspended' : 'client.resumed', { targetId: client.id, shelterId: null });
     return { client, isJournaled: journal({ act: isSuspended ? 'client_suspended' : 'client_resumed', client: client.id }) };
-  });
+  }, theService);
 }
 
 /** The client as it is now: its plan may have changed since its work began. */
@@ -176,7 +180,7 @@ export async function setPlan(db: Transactor, by: AuditAuthor, name: string, lim
     const values = changedValues(planValues(client), planValues(updated));
     if (values) await recordAudit(tx, by, 'client.plan_changed', { targetId: client.id, shelterId: null, ...values });
     return updated;
-  });
+  }, theService);
 }
 
 /** After a restore, re-applies a revocation that was made at `at`. False if there is no such key, or it was created later. */

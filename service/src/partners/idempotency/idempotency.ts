@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/actor.ts';
 import type { Db, Transaction, Transactions } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import {
@@ -35,6 +36,7 @@ export async function runOnce<Tx extends Transaction>(
   db: Transactions<Tx>,
   request: IdempotentRequest,
   work: (tx: Tx) => Promise<IdempotentResponse>,
+  by: Acting,
 ): Promise<{ response: StoredResponse; replayed: boolean }> {
   return db.transaction(async (tx) => {
     if (!(await tryLockKey(tx, request.clientId, request.key))) {
@@ -52,7 +54,7 @@ export async function runOnce<Tx extends Transaction>(
     const response = await work(tx);
     await insertResponse(tx, { ...request, ...response, body: response.storedBody ?? response.body });
     return { response, replayed: false };
-  }, request.clientId);
+  }, by);
 }
 
 const keyReused = (how: string) => new AppError('idempotency_key_reused', `This Idempotency-Key was used ${how}. Use a new key.`);

@@ -27,11 +27,12 @@ export async function respondOnce<Tx extends Transaction>(
   } = {},
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  const { clientId, shelterId } = callerOf(request);
+  const caller = callerOf(request);
+  const { clientId, shelterId } = caller;
   const respond = (response: StoredResponse) => send(reply, { ...response, body: complete(response.body) });
-  if (key === undefined) return respond((await byOneStatement?.()) ?? (await db.transaction(work, clientId)));
+  if (key === undefined) return respond((await byOneStatement?.()) ?? (await db.transaction(work, caller)));
   const once = { clientId, key, fingerprint: fingerprintOf(request), shelterId: shelterId ?? 0n };
-  const { response, replayed } = await runOnce(db, once, work);
+  const { response, replayed } = await runOnce(db, once, work, caller);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return respond(response);
 }

@@ -1,7 +1,8 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { type Person, personColumns } from './person-queries.ts';
+import { type Person, type PersonRow, personColumns, personOf } from './person-queries.ts';
 
-export type LinkKind = 'invitation' | 'sign_in';
+/** A raise: with it a person takes up more rights. */
+export type LinkKind = 'invitation' | 'sign_in' | 'raise';
 
 export interface Link {
   readonly kind: LinkKind;
@@ -28,21 +29,21 @@ export async function insertLink(
 }
 
 export async function findLink(db: Db, hash: Buffer): Promise<{ link: Link; person: Person } | undefined> {
-  const { rows } = await db.query<Person & Link & { readonly isLinkOpen: boolean }>({
+  const { rows } = await db.query<PersonRow & Link & { readonly isLinkOpen: boolean }>({
     name: 'person-link',
     text: `select ${personColumns}, kind, expires_at as "expiresAt", used_at is not null as "isUsed",
-        used_at is null and expires_at > now() and case kind when 'invitation' then coalesce(invited_until > now(), false) else invited_until is null end
-          as "isLinkOpen"
+        used_at is null and expires_at > now() and case kind when 'invitation' then coalesce(invited_until > now(), false)
+          when 'raise' then coalesce(raised_until > now(), false) else invited_until is null end as "isLinkOpen"
       from person_links join people on people.id = person_id where hash = $1 and removed_at is null`,
     values: [hash],
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { kind, expiresAt, isUsed, isLinkOpen, ...person } = row;
-  return { link: { kind, expiresAt, isUsed, isOpen: isLinkOpen }, person };
+  const { kind, expiresAt, isUsed, isLinkOpen } = row;
+  return { link: { kind, expiresAt, isUsed, isOpen: isLinkOpen }, person: personOf(row) };
 }
 
-/** Whose it is. Undefined: there is no such link, it was used, or it has ended. Of several at once one gets it, and the others wait. */
+/** Whose it is. Undefined: there is no such link, it was used, or it has ended. Of several at once one gets it. Its person is locked. */
 export async function useLink(tx: Transaction, hash: Buffer, kind: LinkKind): Promise<bigint | undefined> {
   const { rows } = await tx.query<{ personId: bigint }>({
     name: 'use-person-link',

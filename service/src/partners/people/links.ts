@@ -1,16 +1,16 @@
-import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { canonicalAddress } from '../../platform/email-addresses.ts';
+import type { Journal } from '../../platform/journal/journal.ts';
 import { type AuditAuthor, type Origin, recordAudit } from '../audit/audit.ts';
 import { endLinks, findLink, insertLink, type Link, type LinkKind, useLink } from './link-queries.ts';
 import { PeopleError } from './people-error.ts';
-import { closeInvitation, countAsked, findPersonByEmail, findPersonById, type Person } from './person-queries.ts';
+import { closeInvitation, findPersonByEmail, findPersonById, lockLinkOwner, lockPersonByEmail, type Person } from './person-queries.ts';
+import { takeUpRaise } from './raises.ts';
 import { hashToken, mintToken } from './tokens.ts';
 
 export type { Link, LinkKind } from './link-queries.ts';
 
 export const signInLinkMinutes = 10;
-/** A person asks for, in a UTC day. */
-const asksMax = 3;
 
 /** Changes nothing: programs that scan mail open links, too. Undefined: there is no such link, or its person was removed. */
 export async function peekLink(db: Db, token: string): Promise<{ readonly link: Link; readonly person: Person } | undefined> {
@@ -33,65 +33,79 @@ export async function join(tx: Transaction, { id, shelterId }: Person, origin: O
   await recordAudit(tx, { personId: id, clientId: null, keyId: null, origin }, 'person.joined', { targetId: id, shelterId });
 }
 
-export interface SignInLink {
+/** A link for the command or the message that shows it: it is not stored, and never logged. */
+export interface MintedLink {
   readonly person: Person;
+  readonly kind: LinkKind;
   readonly token: string;
   readonly expiresAt: Date;
 }
 
-/** For commands alone: who has such a link acts as this person. */
-export async function makeSignInLink(tx: Transaction, by: AuditAuthor, address: string): Promise<SignInLink> {
+/** For commands alone: who has such a link acts as this person. If more rights wait for the person, the link is the one that gives them. */
+export async function makeSignInLink(tx: Transaction, by: AuditAuthor, address: string): Promise<MintedLink> {
   if (by.personId !== null) throw new PeopleError('not_allowed', 'Only a command makes links to sign in for others.');
   const email = canonicalAddress(address);
-  const person = email === undefined ? undefined : await findPersonByEmail(tx, email);
+  const person = email === undefined ? undefined : await lockPersonByEmail(tx, email);
   if (!person) throw new PeopleError('not_found', `Nobody has the address ${address}. 'homeward people list' lists all.`);
   if (person.invitedUntil !== null)
     throw new PeopleError('not_allowed', `${person.email} has not accepted the invitation. Invite them again.`);
   await recordAudit(tx, by, 'person.link_made', { targetId: person.id, shelterId: person.shelterId });
-  return { person, ...(await mintSignInLink(tx, person.id)) };
+  return mint(tx, person, person.raise?.isOpen ? 'raise' : 'sign_in');
 }
 
-/**
- * Counts one more link that the person with this address asks for, and says whose mail to queue. Undefined: nobody has the address, or it was
- * asked for too often; all who ask see the same page. Say so before this has ended: how long it takes tells of the address.
- */
-export async function askForSignInLink(db: Writer, address: string): Promise<bigint | undefined> {
+/** Whose mail to queue, once LinkBudget has granted it. Undefined: nobody who has joined has the address. How long it takes tells of the address. */
+export async function findLinkOwner(db: Db, address: string): Promise<bigint | undefined> {
   const email = canonicalAddress(address);
-  return email === undefined ? undefined : countAsked(db, email, asksMax);
+  const person = email === undefined ? undefined : await findPersonByEmail(db, email);
+  return person?.invitedUntil === null ? person.id : undefined;
 }
 
-/** For the worker, as it sends the mail: the queue has no token. Undefined: the person was removed meanwhile. */
-export async function mintMailedLink(tx: Transaction, kind: LinkKind, personId: bigint): Promise<SignInLink | undefined> {
+/** For the worker, as it sends the mail: the queue has no token. Undefined: there is nothing to follow any more. */
+export async function mintMailedLink(tx: Transaction, kind: LinkKind, personId: bigint): Promise<MintedLink | undefined> {
   const person = await findPersonById(tx, personId);
   if (!person) return undefined;
-  if (kind === 'sign_in') return person.invitedUntil === null ? { person, ...(await mintSignInLink(tx, personId)) } : undefined;
-  if (!person.isOpen || !person.invitedUntil) return undefined;
-  return { person, ...(await mint(tx, personId, 'invitation', person.invitedUntil)) };
+  const isOpen = { sign_in: person.invitedUntil === null, invitation: person.isOpen, raise: person.raise?.isOpen === true };
+  return isOpen[kind] ? mint(tx, person, kind) : undefined;
 }
 
-/** Once. Returns who is to be signed in. */
+/** Once. Returns who is to be signed in. The other links to sign in end with it. */
 export async function useSignInLink(tx: Transaction, token: string): Promise<Person> {
   const personId = await useToken(tx, token, 'sign_in');
   const person = personId === undefined ? undefined : await findPersonById(tx, personId);
   if (!person) throw new PeopleError('ended', 'This link was used before, or has ended. Ask for another one.');
+  await endLinks(tx, person.id, 'sign_in');
   return person;
 }
 
-const mintSignInLink = (tx: Transaction, personId: bigint) => mint(tx, personId, 'sign_in', { minutes: signInLinkMinutes });
-
-async function mint(
+/** Gives the person the rights that wait. Everything that it could sign in with until then ends, and only this browser is signed in. */
+export async function useRaise(
   tx: Transaction,
-  personId: bigint,
-  kind: LinkKind,
-  expiresAt: Date | { readonly minutes: number },
-): Promise<{ token: string; expiresAt: Date }> {
+  journal: Journal,
+  token: string,
+  origin: Origin,
+): Promise<{ readonly person: Person; readonly isJournaled: boolean }> {
+  const personId = await useToken(tx, token, 'raise');
+  const person = personId === undefined ? undefined : await findPersonById(tx, personId);
+  const raised = person && (await takeUpRaise(tx, journal, person, origin));
+  if (!raised) throw new PeopleError('ended', 'This link was used before, or has ended. Ask the admin who has given you the role.');
+  return raised;
+}
+
+/** Of a kind that is open for this person. */
+export async function mint(tx: Transaction, person: Person, kind: LinkKind): Promise<MintedLink> {
   const token = mintToken();
   const hash = hashToken(token);
   if (!hash) throw new Error('a token of another shape');
-  return { token, expiresAt: await insertLink(tx, { hash, personId, kind, expiresAt }) };
+  const ends = { sign_in: { minutes: signInLinkMinutes }, invitation: person.invitedUntil, raise: person.raise?.until };
+  const expiresAt = ends[kind];
+  if (!expiresAt) throw new Error(`a link of the kind ${kind} without an end`);
+  return { person, kind, token, expiresAt: await insertLink(tx, { hash, personId: person.id, kind, expiresAt }) };
 }
 
+/** Its person is locked before it: so is it by those who end links. */
 async function useToken(tx: Transaction, token: string, kind: LinkKind): Promise<bigint | undefined> {
   const hash = hashToken(token);
-  return hash && useLink(tx, hash, kind);
+  if (!hash) return undefined;
+  await lockLinkOwner(tx, hash);
+  return useLink(tx, hash, kind);
 }

@@ -1,5 +1,5 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { type Person, personColumns } from './person-queries.ts';
+import { type Person, type PersonRow, personColumns, personOf } from './person-queries.ts';
 
 export interface NewPasskey {
   /** In base64url, as browsers and @simplewebauthn write it. */
@@ -77,16 +77,14 @@ export async function insertPasskey(tx: Transaction, personId: bigint, passkey: 
 }
 
 export async function findPasskeyByCredential(db: Db, credentialId: string): Promise<{ passkey: Passkey; person: Person } | undefined> {
-  const { rows } = await db.query<Person & PasskeyRow>({
+  const { rows } = await db.query<PersonRow & PasskeyRow>({
     name: 'passkey',
     text: `select ${personColumns}, ${passkeyColumns} from passkeys join people on people.id = person_id
       where credential_id = $1 and removed_at is null`,
     values: [bytesOf(credentialId)],
   });
   const [row] = rows;
-  if (!row) return undefined;
-  const { id, email, name, role, shelterId, createdAt, lastSeenAt, invitedUntil, isOpen } = row;
-  return { passkey: passkeyOf(row), person: { id, email, name, role, shelterId, createdAt, lastSeenAt, invitedUntil, isOpen } };
+  return row && { passkey: passkeyOf(row), person: personOf(row) };
 }
 
 /** False: the counter has not grown, so that two authenticators have the same key. Those that don't count stay at 0. */
@@ -104,6 +102,15 @@ export async function updatePasskeyName(db: Writer, personId: bigint, id: bigint
     name: 'rename-passkey',
     text: 'update passkeys set name = $3 where id = $2 and person_id = $1',
     values: [personId, id, name],
+  });
+  return rowCount === 1;
+}
+
+/** After a restore. False: there is no such passkey, or one that was added after `at` has the id. */
+export async function deletePasskeyFromBefore(tx: Transaction, id: bigint, at: Date): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: `delete from passkeys where id = $1 and created_at <= $2::timestamptz + interval '1 minute'`,
+    values: [id, at],
   });
   return rowCount === 1;
 }

@@ -1,5 +1,6 @@
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import { findAuditStart } from '../audit/audit.ts';
+import { sweepFailedSignIns } from './failed-sign-ins.ts';
 import { deleteEndedLinks } from './link-queries.ts';
 import { eraseRemoved } from './person-queries.ts';
 import { deleteEndedSessions } from './session-queries.ts';
@@ -11,5 +12,6 @@ export async function sweepPeople(db: Db & Writer, sizeMax: number): Promise<num
   let count = await deleteEndedSessions(db, sizeMax);
   count += await deleteEndedLinks(db, sizeMax);
   count += await deleteUsedValues(db, sizeMax);
+  count += await sweepFailedSignIns(db, sizeMax);
   return count + (start ? await eraseRemoved(db, start, sizeMax) : 0);
 }

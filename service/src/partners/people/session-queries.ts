@@ -1,6 +1,7 @@
+import type { Authority } from '../../domain/actor.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import type { PlanName } from '../rate-limit/plans.ts';
-import { type Person, personColumns } from './person-queries.ts';
+import { type Person, type PersonRow, personColumns, personOf } from './person-queries.ts';
 
 export type SignInMethod = 'passkey' | 'oidc' | 'link';
 
@@ -52,31 +53,57 @@ const sessionOf = ({ sessionId, personId, method, network, signedInAt, sessionSe
   isFresh,
 });
 
-/** Who signs in is seen. Undefined: the person was removed meanwhile, or has not accepted the invitation. */
+interface SignIn {
+  readonly shelterId: bigint | null;
+  /** In this hour, with this one. */
+  readonly count: number;
+  /** Minutes until the count begins again. */
+  readonly minutesLeft: number;
+}
+
+/** Who signs in is seen, and counted. Undefined: the person was removed meanwhile, or has not accepted the invitation. */
+export async function countSignIn(tx: Transaction, personId: bigint): Promise<SignIn | undefined> {
+  const isOver = `sign_ins_since is null or sign_ins_since <= now() - interval '1 hour'`;
+  const { rows } = await tx.query<{ shelterId: bigint | null; count: bigint; minutesLeft: number }>({
+    name: 'count-sign-in',
+    text: `update people set last_seen_at = now(), sign_ins = case when ${isOver} then 1 else sign_ins + 1 end,
+        sign_ins_since = case when ${isOver} then now() else sign_ins_since end
+      where id = $1 and removed_at is null and invited_until is null
+      returning shelter_id as "shelterId", sign_ins as count,
+        ceil(extract(epoch from sign_ins_since + interval '1 hour' - now()) / 60)::int as "minutesLeft"`,
+    values: [personId],
+  });
+  const [row] = rows;
+  return row && { ...row, count: Number(row.count) };
+}
+
 export async function insertSession(
   tx: Transaction,
   session: { personId: bigint; hash: Buffer; method: SignInMethod; network: string; days: number; signedInAt: Date | undefined },
-): Promise<Session | undefined> {
+): Promise<Session> {
   const { rows } = await tx.query<SessionRow>({
     name: 'insert-session',
-    text: `with person as (
-        update people set last_seen_at = now() where id = $1 and removed_at is null and invited_until is null returning id)
-      insert into sessions (person_id, hash, method, network, expires_at, signed_in_at)
-        select id, $2, $3, $4, now() + make_interval(days => $5), least($6::timestamptz, now()) from person
+    text: `insert into sessions (person_id, hash, method, network, expires_at, signed_in_at)
+        values ($1, $2, $3, $4, now() + make_interval(days => $5), least($6::timestamptz, now()))
       returning ${sessionColumns}`,
     values: [session.personId, session.hash, session.method, session.network, session.days, session.signedInAt ?? null],
   });
-  return rows[0] && sessionOf(rows[0]);
+  const [row] = rows;
+  if (!row) throw new Error('an insert returned no row');
+  return sessionOf(row);
 }
 
 /** All that a page needs: the session, whose it is, and for which client the person acts. */
 export async function findSessionByHash(
   db: Db,
   hash: Buffer,
-): Promise<{ session: Session; person: Person; client: StaffClient; isSeenLongAgo: boolean } | undefined> {
-  const { rows } = await db.query<Person & SessionRow & StaffClient & { readonly isSeenLongAgo: boolean }>({
+): Promise<{ session: Session; person: Person; client: StaffClient; isSuspended: boolean; isSeenLongAgo: boolean } | undefined> {
+  const { rows } = await db.query<
+    PersonRow & SessionRow & StaffClient & { readonly isSuspended: boolean; readonly isSeenLongAgo: boolean }
+  >({
     name: 'session',
-    text: `select ${personColumns}, ${sessionColumns}, ${clientColumns}, sessions.last_seen_at < now() - interval '1 minute' as "isSeenLongAgo"
+    text: `select ${personColumns}, ${sessionColumns}, ${clientColumns}, sessions.last_seen_at < now() - interval '1 minute' as "isSeenLongAgo",
+        suspended_at is not null and people.shelter_id is not null as "isSuspended"
       from sessions join people on people.id = person_id join staff_clients on staff_clients.shelter_id = coalesce(people.shelter_id, 0)
         join clients on clients.id = client_id
       where hash = $1 and ${isOpen} and removed_at is null`,
@@ -84,26 +111,14 @@ export async function findSessionByHash(
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { id, email, name, role, shelterId, createdAt, lastSeenAt, invitedUntil, isOpen: isInvited } = row;
   const { clientId, plan, perMinute, perDay, openOrdersMax, newCategoriesMax } = row;
   return {
     session: sessionOf(row),
-    person: { id, email, name, role, shelterId, createdAt, lastSeenAt, invitedUntil, isOpen: isInvited },
+    person: personOf(row),
     client: { clientId, plan, perMinute, perDay, openOrdersMax, newCategoriesMax },
+    isSuspended: row.isSuspended,
     isSeenLongAgo: row.isSeenLongAgo,
   };
-}
-
-/** With the rights of its person. Until the end of the transaction, who ends it waits. Undefined: it has ended. */
-export async function lockSession(tx: Transaction, id: bigint): Promise<Pick<Person, 'role' | 'shelterId'> | undefined> {
-  const { rows } = await tx.query<Pick<Person, 'role' | 'shelterId'>>({
-    name: 'lock-session',
-    // A page that notes that the session is in use does not wait for this lock.
-    text: `select role, shelter_id as "shelterId" from sessions join people on people.id = person_id
-      where sessions.id = $1 and ${isOpen} and removed_at is null for key share of sessions`,
-    values: [id],
-  });
-  return rows[0];
 }
 
 /** At most once a minute, however many processes and pages there are. */
@@ -117,6 +132,22 @@ export async function touchSession(db: Writer, id: bigint): Promise<void> {
   });
 }
 
+/** Of this person. What ends it has locked the person. */
+export async function isOpenSession(tx: Transaction, personId: bigint, id: bigint): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'is-open-session',
+    text: `select from sessions where id = $2 and person_id = $1 and ${isOpen}`,
+    values: [personId, id],
+  });
+  return rowCount === 1;
+}
+
+/** Why what somebody acts by has ended; null: it has not. For who has waited for a lock since the transaction began. */
+export async function findEnd(tx: Transaction, { ended }: Authority): Promise<string | null> {
+  const { rows } = await tx.query<{ why: string | null }>({ text: `select ${ended} as why` });
+  return rows[0]?.why ?? null;
+}
+
 export async function selectSessions(db: Db, personId: bigint, limit: number): Promise<Session[]> {
   const { rows } = await db.query<SessionRow>({
     name: 'sessions-of-person',
@@ -126,19 +157,23 @@ export async function selectSessions(db: Db, personId: bigint, limit: number): P
   return rows.map(sessionOf);
 }
 
-/** Of this person alone. False: the person has no such session. */
-export async function deleteSession(db: Writer, personId: bigint, id: bigint): Promise<boolean> {
-  const { rowCount } = await db.write({
+/** Of this person alone. Undefined: the person has no such session. */
+export async function deleteSession(
+  tx: Transaction,
+  personId: bigint,
+  id: bigint,
+): Promise<Pick<Session, 'method' | 'network'> | undefined> {
+  const { rows } = await tx.query<Pick<Session, 'method' | 'network'>>({
     name: 'delete-session',
-    text: 'delete from sessions where id = $2 and person_id = $1',
+    text: 'delete from sessions where id = $2 and person_id = $1 returning method, network',
     values: [personId, id],
   });
-  return rowCount === 1;
+  return rows[0];
 }
 
 /** Returns how many. */
-export async function deleteSessions(db: Writer, personId: bigint, exceptId: bigint | null): Promise<number> {
-  const { rowCount } = await db.write({
+export async function deleteSessions(tx: Transaction, personId: bigint, exceptId: bigint | null): Promise<number> {
+  const { rowCount } = await tx.query({
     name: 'delete-sessions',
     text: 'delete from sessions where person_id = $1 and id is distinct from $2',
     values: [personId, exceptId],

@@ -1,15 +1,18 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { networkOfAddress } from '../../platform/networks.ts';
+import { recordAudit } from '../audit/audit.ts';
+import type { PersonCaller } from '../principals/principals.ts';
+import { endLinks } from './link-queries.ts';
 import { PeopleError } from './people-error.ts';
 import type { Person } from './person-queries.ts';
 import {
+  countSignIn,
   deleteOldSessions,
   deleteSession,
   deleteSessions,
   findSessionByHash,
   freshMinutes,
   insertSession,
-  lockSession,
   type Session,
   type SignInMethod,
   type StaffClient,
@@ -24,11 +27,15 @@ export interface SignedIn {
   readonly session: Session;
   readonly person: Person;
   readonly client: StaffClient;
+  /** The client of the shelter is suspended, and its people with it. */
+  readonly isSuspended: boolean;
 }
 
 export const sessionDays = 7;
 /** Of a person: the oldest ends if there is one more. */
 const sessionsMax = 20;
+/** Of a person, in an hour: each leaves a row in the audit, which nobody can delete. */
+const signInsMax = 60;
 
 /**
  * Each sign-in has a session with a token that nobody knew before it, so that nobody can have planted it. `replaces` is the session that the
@@ -47,10 +54,17 @@ export async function openSession(
   const token = mintToken();
   const hash = hashToken(token);
   if (!hash) throw new Error('a token of another shape');
+  const person = await countSignIn(tx, personId);
+  if (!person) throw new PeopleError('not_found', 'This person was removed, or has not accepted the invitation.');
+  const { shelterId, count, minutesLeft } = person;
+  if (count > signInsMax)
+    throw new PeopleError('limit', `You have signed in ${signInsMax} times in an hour. Sign in again in ${minutesLeft} min.`);
   if (replaces) await deleteSession(tx, replaces.personId, replaces.id);
-  const session = await insertSession(tx, { personId, hash, method, network: networkOfAddress(from), days: sessionDays, signedInAt });
-  if (!session) throw new PeopleError('not_found', 'This person was removed, or has not accepted the invitation.');
+  const network = networkOfAddress(from);
+  const session = await insertSession(tx, { personId, hash, method, network, days: sessionDays, signedInAt });
   await deleteOldSessions(tx, personId, sessionsMax);
+  const author = { personId, clientId: null, keyId: null, origin: { network } };
+  await recordAudit(tx, author, 'session.started', { targetId: personId, shelterId, after: { method } });
   return { token, session };
 }
 
@@ -64,15 +78,6 @@ export async function findSession(db: Db & Writer, token: string): Promise<Signe
   return signedIn;
 }
 
-/**
- * Whether who was signed in when a request began still is, with the same rights: its body may have taken its time, and what was decided
- * meanwhile counts. The session does not end before the transaction does.
- */
-export async function isStillSignedIn(tx: Transaction, { session, person }: Pick<SignedIn, 'session' | 'person'>): Promise<boolean> {
-  const now = await lockSession(tx, session.id);
-  return now?.role === person.role && now.shelterId === person.shelterId;
-}
-
 /** Signed in within the last ten minutes, as acts on people and erasures need it. */
 export const isFresh = (session: Session): boolean => session.isFresh;
 
@@ -81,9 +86,23 @@ export const freshMs = freshMinutes * 60_000;
 /** The newest first. */
 export const listSessions = (db: Db, personId: bigint): Promise<Session[]> => selectSessions(db, personId, sessionsMax);
 
-/** Of this person alone. False: there is no such session. */
-export const endSession = (db: Writer, personId: bigint, id: bigint): Promise<boolean> => deleteSession(db, personId, id);
+/** Of this person alone. `by` is in the session `own`. False: there is no such session. */
+export async function endSession(tx: Transaction, by: PersonCaller, own: bigint, id: bigint): Promise<boolean> {
+  const ended = await deleteSession(tx, by.personId, id);
+  if (!ended) return false;
+  tx.endsAuthority();
+  const { method, network } = ended;
+  const before = { method, network, from: id === own ? 'itself' : 'another session' };
+  await recordAudit(tx, by, 'session.ended', { targetId: by.personId, shelterId: by.shelterId, before });
+  return true;
+}
 
 /** Returns how many. `except`: the one that asks for it. */
-export const endAllSessions = (db: Writer, personId: bigint, except?: bigint): Promise<number> =>
-  deleteSessions(db, personId, except ?? null);
+export async function endAllSessions(tx: Transaction, by: PersonCaller, except?: bigint): Promise<number> {
+  const sessions = await deleteSessions(tx, by.personId, except ?? null);
+  await endLinks(tx, by.personId, 'sign_in');
+  tx.endsAuthority();
+  if (sessions > 0)
+    await recordAudit(tx, by, 'session.ended', { targetId: by.personId, shelterId: by.shelterId, before: { sessions, from: 'all' } });
+  return sessions;
+}

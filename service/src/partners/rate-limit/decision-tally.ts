@@ -1,35 +1,31 @@
 import type { Charge, Outcome, Verdict } from './decide.ts';
-import { banLengthsMinutes, type PlanName, planNames, planOf } from './plans.ts';
+import { banLengthsMinutes, ownerOf, type QuotaOwner, quotaOwners } from './plans.ts';
 
 /** Who decided: Redis, or the process by itself. */
 type Decider = 'redis' | 'process';
 
 export interface DecisionCount {
-  /** Undefined: an address without a valid key. */
-  readonly plan: PlanName | undefined;
+  readonly plan: QuotaOwner;
   readonly outcome: Outcome;
   readonly by: Decider;
   count: number;
 }
 
 const outcomes: readonly Outcome[] = ['admitted', 'minute', 'day', 'banned'];
+/** Only keys are banned, and an address has no limit per day. */
+const impossible: Partial<Record<QuotaOwner, readonly Outcome[]>> = { none: ['day', 'banned'], person: ['banned'] };
 
 type Counts = Partial<Record<Outcome, DecisionCount>>;
 
 /** Counts the decisions of a process. Plain numbers: the whole decision takes some microseconds. */
 export class DecisionTally {
-  readonly #byPlan = new Map<PlanName | undefined, Record<Decider, Counts>>();
+  readonly #byPlan = new Map<QuotaOwner, Record<Decider, Counts>>();
   #bansStarted = 0;
 
   constructor() {
-    for (const plan of [...planNames, undefined]) {
-      const counts = (by: Decider): Counts =>
-        Object.fromEntries(
-          // An address has no limit per day, and is never banned.
-          outcomes.flatMap((outcome) =>
-            plan === undefined && (outcome === 'day' || outcome === 'banned') ? [] : [[outcome, { plan, outcome, by, count: 0 }]],
-          ),
-        );
+    for (const plan of quotaOwners) {
+      const possible = outcomes.filter((outcome) => !impossible[plan]?.includes(outcome));
+      const counts = (by: Decider): Counts => Object.fromEntries(possible.map((outcome) => [outcome, { plan, outcome, by, count: 0 }]));
       this.#byPlan.set(plan, { redis: counts('redis'), process: counts('process') });
     }
   }
@@ -40,7 +36,7 @@ export class DecisionTally {
 
   /** What only reads the counts is no decision. */
   count({ quota, cost }: Charge, { outcome }: Verdict, by: Decider): void {
-    const entry = cost === 0 ? undefined : this.#byPlan.get(planOf(quota))?.[by][outcome];
+    const entry = cost === 0 ? undefined : this.#byPlan.get(ownerOf(quota))?.[by][outcome];
     if (entry) entry.count += 1;
   }
 

@@ -6,7 +6,7 @@ import type { Tracing } from '../../platform/tracing/tracing.ts';
 import type { Charge } from './decide.ts';
 import { DecisionTally } from './decision-tally.ts';
 import { LocalLimiter } from './local-limiter.ts';
-import { addressQuota } from './plans.ts';
+import { addressQuotas } from './plans.ts';
 import { type LimiterDecision, type PendingDecision, RedisLimiter, type VersionOf } from './redis-limiter.ts';
 
 interface Parts {
@@ -82,7 +82,7 @@ class EpochRead implements PendingDecision {
 
   constructor(subject: string, keyId: bigint, onEpoch: (epoch: string | undefined) => void, reject: (error: unknown) => void) {
     // The limits don't matter, since nothing is counted.
-    this.charge = { subject, quota: addressQuota, cost: 0, key: { id: keyId, epoch: undefined } };
+    this.charge = { subject, quota: addressQuotas.api, cost: 0, key: { id: keyId, epoch: undefined } };
     this.onEpoch = onEpoch;
     this.reject = reject;
   }

@@ -90,16 +90,38 @@ export function boundsOf(client: { plan: PlanName; openOrdersMax?: number | null
   };
 }
 
-/** The limit of an address for requests without a valid key. */
-export const addressQuota: Quota = { perMinute: 60, perDay: undefined };
+/** What an address may ask for without a key or a session: each purpose has a count of its own, so that wrong keys take nothing from signing in. */
+export const addressQuotas = {
+  /** Requests to the API without a valid key, and the rate-limit headers of what is not counted. */
+  api: { perMinute: 60, perDay: undefined },
+  /** Signing in to the console, and everything else that it is asked by nobody who is signed in. */
+  signIn: { perMinute: 60, perDay: undefined },
+  /** Ending sessions and rights in the console, whatever its person has used up. */
+  endings: { perMinute: 60, perDay: undefined },
+  /** The pages of adopters. */
+  adopterPages: { perMinute: 60, perDay: undefined },
+} as const satisfies Record<string, Quota>;
 
-/** The plan that a quota belongs to; undefined: it is that of an address. All clients of a plan share one, except of enterprise. */
-export function planOf(quota: Quota): PlanName | undefined {
-  if (quota === planQuotas.free) return 'free';
-  if (quota === planQuotas.pro) return 'pro';
-  if (quota === planQuotas.business) return 'business';
-  return quota === addressQuota ? undefined : 'enterprise';
-}
+/** What a person may do in the console, over all sessions and processes. */
+export const personQuotas = {
+  /** Pages, forms and calls of scripts; not the files of pages, nor photos that are shown. */
+  requests: { perMinute: 240, perDay: undefined },
+  /** Forms and uploads, whatever becomes of them. Each is a request too. */
+  acts: { perMinute: 60, perDay: 5_000 },
+} as const satisfies Record<string, Quota>;
+
+/** Whose quota it is: that of a plan, of an address, or of a person. */
+export const quotaOwners = [...planNames, 'none', 'person'] as const;
+export type QuotaOwner = (typeof quotaOwners)[number];
+
+const owners = new Map<Quota, QuotaOwner>([
+  ...(['free', 'pro', 'business'] as const).map((name) => [planQuotas[name], name] as const),
+  ...Object.values(addressQuotas).map((quota) => [quota, 'none'] as const),
+  ...Object.values(personQuotas).map((quota) => [quota, 'person'] as const),
+]);
+
+/** All clients of a plan share one quota, except of enterprise. */
+export const ownerOf = (quota: Quota): QuotaOwner => owners.get(quota) ?? 'enterprise';
 
 export const banLengthsMinutes = [1, 5, 15, 60] as const;
 

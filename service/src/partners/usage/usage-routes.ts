@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
-import type { Caller } from '../admission/admission.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import { operation, read } from '../admission/operation.ts';
+import type { KeyCaller } from '../principals/principals.ts';
 import { intervalsMax, readUsage, retentionDays } from './usage.ts';
 import { GetUsageQuery, UsageSchema } from './usage-schemas.ts';
 
@@ -11,7 +11,7 @@ interface Parts {
   readonly db: Transactor;
   readonly clock: Clock;
   /** The bytes that a client's photos take, and may take. */
-  readPhotoStorage(caller: Caller): Promise<{ readonly usedBytes: number; readonly limitBytes: number }>;
+  readPhotoStorage(caller: KeyCaller): Promise<{ readonly usedBytes: number; readonly limitBytes: number }>;
 }
 
 export function usageRoutes(api: Api, { db, clock, readPhotoStorage }: Parts): void {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Db, Transactor } from '../../platform/db/handles.ts';
+import { theService } from '../../domain/actor.ts';
+import type { Db, ServiceDb, Transactor } from '../../platform/db/handles.ts';
 import { AppError, errorCodes, show } from '../../platform/errors.ts';
 import {
   addUsage,
@@ -36,14 +37,14 @@ const intervalsMs: Record<UsageInterval, number> = { minute: 60_000, hour: 3_600
 const intervalsDefault: Record<UsageInterval, number> = { minute: 60, hour: 24, day: retentionDays };
 
 /** Writes what this process counts. */
-export function createUsageWriter(db: Transactor, tally: UsageTally, log: UsageLog): UsageWriter {
+export function createUsageWriter(db: ServiceDb, tally: UsageTally, log: UsageLog): UsageWriter {
   const processId = randomUUID();
   return new UsageWriter({
     tally,
     log,
     // A transaction has its own connection: other statements don't wait behind a large batch.
-    add: (batch, { minuteAt, rows }) => db.transaction((tx) => addUsage(tx, { processId, batch }, minuteAt, rows)),
-    makePartitions: () => db.transaction((tx) => makePartitions(tx)),
+    add: (batch, { minuteAt, rows }) => db.transaction((tx) => addUsage(tx, { processId, batch }, minuteAt, rows), theService),
+    makePartitions: () => db.transaction((tx) => makePartitions(tx), theService),
   });
 }
 
@@ -76,7 +77,7 @@ export interface UsageQuery {
 export async function readUsage(db: Transactor, clientId: bigint, { keyId, ...query }: UsageQuery, nowMs: number): Promise<Usage> {
   const period = periodOf(query, nowMs);
   // On a connection of its own and in the client's turn: it may read thousands of rows, and nothing else must wait behind it.
-  const sums = await db.transaction((tx) => sumUsage(tx, { clientId, keyId, ...period }), clientId);
+  const sums = await db.transaction((tx) => sumUsage(tx, { clientId, keyId, ...period }), { clientId, authority: null });
   if (sums.length === 0 && keyId !== undefined && !(await isKeyOf(db, keyId, clientId))) {
     throw new AppError(
       'invalid_query',
@@ -197,8 +198,8 @@ function* chunksOf(fromMs: number, nowMs: number, hours = hoursAtOnce): Generato
 }
 
 /** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
-export async function rotateUsagePartitions(db: Transactor): Promise<number> {
+export async function rotateUsagePartitions(db: ServiceDb): Promise<number> {
   await makePartitions(db);
   await deleteOldWriters(db);
-  return db.transaction((tx) => dropPartitions(tx, retentionDays));
+  return db.transaction((tx) => dropPartitions(tx, retentionDays), theService);
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Acting } from '../../domain/actor.ts';
 
 /** Runs a single statement that reads: the pool or a transaction. */
 export interface Db {
@@ -14,6 +15,7 @@ export interface Writer {
 /** An open transaction. Its private field makes the type nominal, so that a pool passed in its place does not compile. */
 export class Transaction implements Db, Writer {
   readonly #connection: Db;
+  #hasEnded = false;
 
   constructor(connection: Db) {
     this.#connection = connection;
@@ -29,16 +31,34 @@ export class Transaction implements Db, Writer {
 
   /** The response will acknowledge what an earlier transaction has done. For transactions whose changes must be announced. */
   acknowledge(_transactionId: string): void {}
+
+  /**
+   * It ends what somebody acts by: a key, a session, a role, a client. Its commit is acknowledged once every transaction that began before
+   * has ended (ends.ts).
+   */
+  endsAuthority(): void {
+    this.#hasEnded = true;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
 }
 
 /** Opens transactions; `Tx` may be a kind that allows more than a plain one. */
 export interface Transactions<Tx extends Transaction = Transaction> {
-  /** Commits everything that `work` did, or nothing. While all connections are busy, clients take turns by `clientId`. */
-  readonly transaction: <T>(work: (tx: Tx) => Promise<T>, clientId?: bigint) => Promise<T>;
+  /**
+   * Commits everything that `work` did, or nothing: nothing if the authority of `by` has ended. While all connections are busy, clients take
+   * turns.
+   */
+  readonly transaction: <T>(work: (tx: Tx) => Promise<T>, by: Acting) => Promise<T>;
 }
 
 /** For an operation that reads and writes, and opens its own transaction. */
-export interface Transactor extends Db, Writer, Transactions {}
+export interface Transactor extends Db, Transactions {}
+
+/** For what the store does by itself, and for those who are about to sign in: nobody's authority is read for a single statement. */
+export interface ServiceDb extends Transactor, Writer {}
 
 /** Settings of PostgreSQL by their names. Both are written into a statement as they are. */
 export type Settings = Readonly<Record<string, string | number>>;

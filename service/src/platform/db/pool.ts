@@ -1,12 +1,14 @@
 import pg from 'pg';
+import type { Acting, Authority } from '../../domain/actor.ts';
 import { NoTurn, type TurnOptions } from '../bounded/fair-turns.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, retryLater, unavailable } from '../errors.ts';
 import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
+import { settleEarlier } from './ends.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
 import { type Db, type Searcher, type SearchOwner, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import { type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
-import { applicationNames, PostgresServers } from './postgres-servers.ts';
+import { type ActingProcess, applicationNames, PostgresServers } from './postgres-servers.ts';
 import { PrimaryProbe } from './primary-probe.ts';
 import { skipLostIds } from './server-identity.ts';
 import { StatementWatch, type WatchStatement } from './statement-watch.ts';
@@ -75,6 +77,8 @@ export interface PoolOptions {
   readonly byIndex?: boolean;
   readonly timeoutFactor?: number;
   readonly onIdsSkipped?: () => void;
+  /** What the process is, if it acts for others. */
+  readonly actsAs?: ActingProcess | undefined;
 }
 
 /**
@@ -109,15 +113,19 @@ export class Pool implements Transactor, Snapshotter, Searcher {
    *
    * `onIdsSkipped` is called if this process was the first to write to a server, and has skipped the ids that may be lost with another.
    */
-  constructor(databaseUrl: string, size: number, { byIndex = false, timeoutFactor = 1, onIdsSkipped = () => {} }: PoolOptions = {}) {
+  constructor(
+    databaseUrl: string,
+    size: number,
+    { byIndex = false, timeoutFactor = 1, onIdsSkipped = () => {}, actsAs }: PoolOptions = {},
+  ) {
     this.#onIdsSkipped = onIdsSkipped;
     this.#servers = new PostgresServers(databaseUrl);
-    const optionsOf = (settings: Settings): ConnectionOptions => ({
+    const optionsOf = (name: string, settings: Settings): ConnectionOptions => ({
       servers: this.#servers,
       connectionTimeoutMillis: timeoutFactor * connectTimeoutMs,
       query_timeout: timeoutFactor * queryTimeoutMs,
       keepAlive: true,
-      application_name: applicationNames.pool,
+      application_name: name,
       // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
       onConnect: async (client) => {
         const server = await this.#servers.requirePrimary(client);
@@ -126,8 +134,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
         this.#servers.requireStillPrimary(server);
       },
     });
-    const toWrite = optionsOf(settingsOf(true));
-    const toRead = optionsOf({ ...settingsOf(byIndex), default_transaction_read_only: 'on' });
+    const toWrite = optionsOf(applicationNames[actsAs ?? 'pool'], settingsOf(true));
+    const toRead = optionsOf(applicationNames.pool, { ...settingsOf(byIndex), default_transaction_read_only: 'on' });
     const { transactions: turnsMax, reads, writes } = partsOf(size);
     const onFault = (error: unknown) => this.#noteFault(error);
     const turns = { turnsMax, turnsOfOwnerMax: Math.max(turnsMax - 1, 1), waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax };
@@ -282,9 +290,9 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   }
 
   /** Commits everything that `work` did, or nothing. If the commit itself fails, the outcome is unknown: 503, never success. */
-  async transaction<T>(work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, { clientId, authority }: Acting): Promise<T> {
     this.#requireConfirmed();
-    return this.#withTransactionConnection(clientId, (client) => this.#within(client, 'begin', work));
+    return this.#withTransactionConnection(clientId ?? undefined, (client) => this.#within(client, 'begin', work, authority));
   }
 
   async snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T> {
@@ -304,17 +312,26 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     }
   }
 
-  async #within<T>(client: pg.PoolClient, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #within<T>(
+    client: pg.PoolClient,
+    begin: string,
+    work: (tx: Transaction) => Promise<T>,
+    authority: Authority | null = null,
+  ): Promise<T> {
     const db = this.#watch.over(client);
-    await db.query({ text: begin });
+    const tx = new Transaction(db);
+    let result: T;
     try {
-      const result = await work(new Transaction(db));
+      if (authority) await beginWith(db, begin, authority);
+      else await db.query({ text: begin });
+      result = await work(tx);
       await committing(() => db.query({ text: 'commit' }));
-      return result;
     } catch (error) {
       if (!isConnectionFault(error)) await db.query({ text: 'rollback' });
       throw error;
     }
+    if (tx.hasEnded) await settleEarlier(db);
+    return result;
   }
 
   async close(): Promise<void> {
@@ -373,6 +390,15 @@ function settingsOf(byIndex: boolean): Settings {
     jit: 'off',
     ...(byIndex && { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' }),
   };
+}
+
+/** One text of two statements is one round trip. */
+async function beginWith(db: Db, begin: string, { ended, error }: Authority): Promise<void> {
+  const results: unknown = await db.query({ text: `${begin}; select ${ended} as ended` });
+  const [, read] = results as readonly pg.QueryResult<{ ended: string | null }>[];
+  const [row] = read?.rows ?? [];
+  if (!row) throw new Error('an authority was not read');
+  if (row.ended !== null) throw error(row.ended);
 }
 
 const setEach = (settings: Settings, set: 'set' | 'set local') =>

@@ -1,8 +1,19 @@
 import pg from 'pg';
 import { addressesOf } from '../server-urls.ts';
 
-/** The names of the connections of every process except `migrate`, as PostgreSQL shows them. */
-export const applicationNames = { pool: 'homeward', probe: 'homeward probe' } as const;
+/**
+ * The names of the connections of every process except `migrate`, as PostgreSQL shows them. Those with which the API and the console write
+ * have names of their own: what ends the right of somebody waits for them alone (ends.ts).
+ */
+export const applicationNames = {
+  pool: 'homeward',
+  serve: 'homeward serve',
+  console: 'homeward console',
+  probe: 'homeward probe',
+} as const;
+
+/** Processes that act for keys, people and links. */
+export type ActingProcess = 'serve' | 'console';
 
 /** A standby, a primary that is read-only, or one that another has taken over from: what it shows may be old, and what is written may be lost. */
 export class NotPrimary extends Error {

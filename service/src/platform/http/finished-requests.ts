@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
 import { routeOf } from './methods.ts';
 
@@ -27,12 +27,24 @@ export interface FinishedRequest {
   readonly isDeprecated: boolean;
   /** Null: the request had no valid key. */
   readonly caller: { readonly clientId: bigint; readonly keyId: bigint } | null;
+  /** Undefined: it was not sent to the console. */
+  readonly visit?: ConsoleVisit | undefined;
+}
+
+/** What is known besides of a request to the console. */
+export interface ConsoleVisit {
+  /** Undefined: nobody is signed in. */
+  readonly personId: bigint | undefined;
+  /** Of the address. */
+  readonly network: string;
+  /** The response shows data of an adopter. */
+  readonly showsAdopter: boolean;
 }
 
 export type ObserveRequest = (finished: FinishedRequest) => void;
 
 /** Reports each request, except those that the fast path serves: it reports them itself. */
-export function observeRequests(app: FastifyInstance, observe: ObserveRequest): void {
+export function observeRequests(app: FastifyInstance, observe: ObserveRequest, visitOf?: (request: FastifyRequest) => ConsoleVisit): void {
   app.decorateRequest('errorCode', null);
   app.decorateRequest('isStream', false);
   app.addHook('onResponse', (request, reply, done) => {
@@ -40,7 +52,8 @@ export function observeRequests(app: FastifyInstance, observe: ObserveRequest): 
     const route = routeOf(request);
     const isDeprecated = route?.config.deprecation !== undefined;
     const { statusCode: status, elapsedTime: ms } = reply;
-    observe({ id, method, url, route: route?.url, status, code: errorCode, ms, isStream, isDeprecated, caller: caller ?? null });
+    const visit = visitOf?.(request);
+    observe({ id, method, url, route: route?.url, status, code: errorCode, ms, isStream, isDeprecated, caller: caller ?? null, visit });
     done();
   });
 }

@@ -13,7 +13,7 @@ export function requestLogger(log: FastifyBaseLogger): ObserveRequest | undefine
 const healthChecks = new Set<string | undefined>(['/livez', '/readyz']);
 
 /** Writes one line per request, when its response is sent. No headers, no body; keys and tokens in the URL are redacted. */
-function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, code, ms, caller }: FinishedRequest): void {
+function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, code, ms, caller, visit }: FinishedRequest): void {
   log.info(
     {
       reqId: id,
@@ -25,6 +25,7 @@ function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, co
       ms: Math.round(ms * 10) / 10,
       client: caller ? String(caller.clientId) : undefined,
       key: caller ? String(caller.keyId) : undefined,
+      ...(visit && { person: visit.personId?.toString(), network: visit.network, showsAdopter: visit.showsAdopter }),
     },
     'request',
   );

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { roles } from '../../domain/roles.ts';
 import { erasureExtents, type JournalEntry } from './journal.ts';
 
 /** An entry and the time at which it was written, by the clock of the process that wrote it. */
@@ -25,6 +26,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function readEntry(fields: Fields): JournalEntry | undefined {
   const [key, client, webhook, person] = ['key', 'client', 'webhook', 'person'].map((name) => idOf(fields[name]));
+  const [application, number, passkey, shelter] = ['application', 'number', 'passkey', 'shelter'].map((name) => idOf(fields[name]));
+  const role = roles.find((name) => name === fields['role']);
   const [orders, applications, webhooks] = ['orders', 'applications', 'webhooks'].map((name) => idsOf(fields[name]));
   const extent = erasureExtents.find((name) => name === fields['extent']);
   const expiresAt = new Date(String(fields['expiresAt']));
@@ -33,6 +36,8 @@ function readEntry(fields: Fields): JournalEntry | undefined {
       return orders && { act: 'adopters_erased', orders };
     case 'applicants_erased':
       return applications && extent && { act: 'applicants_erased', applications, extent };
+    case 'application_link_ended':
+      return application && number ? { act: 'application_link_ended', application, number } : undefined;
     case 'key_revoked':
       return key !== undefined && webhooks ? { act: 'key_revoked', key, webhooks } : undefined;
     case 'key_rotated':
@@ -45,6 +50,13 @@ function readEntry(fields: Fields): JournalEntry | undefined {
       return webhook === undefined ? undefined : { act: 'webhook_disabled', webhook };
     case 'person_removed':
       return person === undefined ? undefined : { act: 'person_removed', person };
+    case 'person_changed':
+      if (person === undefined || !role || (shelter === undefined && fields['shelter'] !== null)) return undefined;
+      return { act: 'person_changed', person, role, shelter: shelter ?? null };
+    case 'sign_ins_ended':
+      return person === undefined ? undefined : { act: 'sign_ins_ended', person };
+    case 'passkey_removed':
+      return passkey === undefined ? undefined : { act: 'passkey_removed', passkey };
     default:
       return undefined;
   }

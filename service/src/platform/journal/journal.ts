@@ -2,6 +2,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
+import type { Role } from '../../domain/roles.ts';
 import { isDiskFull } from '../disk-space.ts';
 import { deleteSpareFile, makeSpareFile } from './spare-file.ts';
 
@@ -12,12 +13,18 @@ import { deleteSpareFile, makeSpareFile } from './spare-file.ts';
 export type JournalEntry =
   | { readonly act: 'adopters_erased'; readonly orders: readonly bigint[] }
   | { readonly act: 'applicants_erased'; readonly applications: readonly bigint[]; readonly extent: ErasureExtent }
+  | { readonly act: 'application_link_ended'; readonly application: bigint; readonly number: bigint }
   | { readonly act: 'key_revoked'; readonly key: bigint; readonly webhooks: readonly bigint[] }
   | { readonly act: 'key_rotated'; readonly key: bigint; readonly expiresAt: Date }
   | { readonly act: 'client_suspended'; readonly client: bigint }
   | { readonly act: 'client_resumed'; readonly client: bigint }
   | { readonly act: 'webhook_disabled'; readonly webhook: bigint }
-  | { readonly act: 'person_removed'; readonly person: bigint };
+  | { readonly act: 'person_removed'; readonly person: bigint }
+  /** Another role or another shelter; null: the whole store. Only what the person may not do any more ends, so a promotion in place has no entry. */
+  | { readonly act: 'person_changed'; readonly person: bigint; readonly role: Role; readonly shelter: bigint | null }
+  /** Passkeys and accounts at a provider that the person had. */
+  | { readonly act: 'sign_ins_ended'; readonly person: bigint }
+  | { readonly act: 'passkey_removed'; readonly passkey: bigint };
 
 /** Of an application: everything of its adopter, or all but name and e-mail address, which a shelter needs after an adoption. */
 export const erasureExtents = ['all', 'answers'] as const;
@@ -35,10 +42,14 @@ export type Journal = (entry: JournalEntry) => boolean;
 
 /** What must be possible on a full disk: the client that fills it may be the one whose access ends. */
 const actsThatEndAccess: ReadonlySet<JournalEntry['act']> = new Set([
+  'application_link_ended',
   'key_revoked',
   'client_suspended',
   'webhook_disabled',
   'person_removed',
+  'person_changed',
+  'sign_ins_ended',
+  'passkey_removed',
 ]);
 
 /** Writes to the log, whatever its level, and to `file` unless that is empty. */

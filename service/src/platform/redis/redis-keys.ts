@@ -16,6 +16,8 @@ export function redisKeysOf(deploymentId: string) {
     bans: `${prefix}:bans`,
     /** A simulated error that a key has requested, on staging. */
     rehearsal: (keyId: bigint, kind: string) => `${prefix}:rehearsal:${keyId}:${kind}`,
+    /** The links to sign in that were mailed today, by address, network and device. */
+    links: (share: string) => `${prefix}:links:${share}`,
     catalogueToken: `${catalogue}:token`,
     /** What has changed from each token of the catalogue to the next. */
     catalogueLog: `${catalogue}:log`,

@@ -1,4 +1,5 @@
-import { type ApplicationParty, endedApplicationStatuses, isOpenApplication } from '../../domain/application-states.ts';
+import { type Actor, theService } from '../../domain/actor.ts';
+import { type ApplicationParty, endedApplicationStatuses, isOpenApplication, unconfirmed } from '../../domain/application-states.ts';
 import { type AuditAuthor, recordAudit } from '../../partners/audit/audit.ts';
 import type { Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
 import { normalizeEmail } from '../../platform/email-addresses.ts';
@@ -13,6 +14,7 @@ import {
   lockOrdersOfApplication,
 } from '../orders/adopters.ts';
 import { lockFreePetRows, lockPetRows } from '../pets/pets.ts';
+import { type AdopterLink, requireLink } from './adopter-links.ts';
 import {
   type Addressee,
   findApplicantOfOrder,
@@ -27,11 +29,12 @@ import {
   selectOtherSpellings,
 } from './applicant-queries.ts';
 import { applicationNotFound } from './application-errors.ts';
-import { awaitAdopterMail } from './application-mail.ts';
+import { awaitAdopterMail, cancelFarewells } from './application-mail.ts';
 import { moveAndRecord } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
-import { withdrawByAdopter } from './applications.ts';
+import { getApplication, withdrawByAdopter } from './applications.ts';
 import { type Erased, eraseLocked } from './erasing.ts';
+import { tellAdopter } from './link-mail.ts';
 import { MovedMeanwhile, rerunning } from './moved-meanwhile.ts';
 import { findParts, lockApplication } from './transition-queries.ts';
 
@@ -53,7 +56,7 @@ export async function eraseOldApplicants(db: Transactor, journal: Journal, reten
       const ids = found.map(({ id }) => id);
       const locked = await lockOld(tx, { status, retentionDays, ids, petIds });
       return (await eraseLocked(tx, journal, locked, end === 'with adoption' ? 'answers' : 'all')).applications;
-    });
+    }, theService);
   }
   return count;
 }
@@ -171,7 +174,7 @@ async function eraseBatch(
       const locked = await lockEnded(tx, addressee, ids);
       if (locked.length > 0) await recordErasure(tx, by, { orders: [], applications: locked.map(({ id }) => id) });
       return eraseLocked(tx, journal, locked, 'all');
-    });
+    }, theService);
     total.applications += erased.applications;
     total.deleted += erased.deleted;
     total.responses += erased.responses;
@@ -193,15 +196,27 @@ interface Parts {
  * Erases the adopter of one application and of its orders, as the adopter asks on its page. Withdraws it first if it is open, and deletes it
  * if it is unconfirmed. Rejected once the animal was adopted: the shelter must be able to contact its adopters, so it decides.
  *
- * Once this has returned, no message to the adopter begins to be sent.
+ * Once this has returned, no message to the adopter begins to be sent, but for the one that says so to who has used a `link`.
  */
-export async function eraseApplicant({ db, catalogue }: Parts, journal: Journal, id: bigint, by: AuditAuthor | 'adopter'): Promise<Erased> {
-  const erased = await rerunning(catalogue).transaction((tx) => eraseOne(tx, journal, id, by));
+export async function eraseApplicant(
+  { db, catalogue }: Parts,
+  journal: Journal,
+  id: bigint,
+  by: AuditAuthor | 'adopter',
+  link?: AdopterLink,
+): Promise<Erased> {
+  const erased = await rerunning(catalogue).transaction((tx) => eraseOne(tx, journal, id, by, link), theService);
   await awaitAdopterMail(db, [id]);
   return erased;
 }
 
-async function eraseOne(tx: CatalogueTransaction, journal: Journal, id: bigint, by: AuditAuthor | 'adopter'): Promise<Erased> {
+async function eraseOne(
+  tx: CatalogueTransaction,
+  journal: Journal,
+  id: bigint,
+  by: AuditAuthor | 'adopter',
+  link: AdopterLink | undefined,
+): Promise<Erased> {
   const found = await findParts(tx, id);
   if (!found) throw applicationNotFound(String(id));
   const orders = await lockOrdersOfApplication(tx, { id, petId: found.petId });
@@ -212,10 +227,26 @@ async function eraseOne(tx: CatalogueTransaction, journal: Journal, id: bigint, 
   if (application.status === 'completed') throw adopted(id);
   // Reopened or confirmed meanwhile; another order was placed for it.
   if (isOpenApplication(application.status) || application.orderId !== found.orderId) throw new MovedMeanwhile();
+  // Before anything is in the journal, which would erase it again after a restore.
+  if (link) await requireLink(tx, link);
   const erased = await eraseLocked(tx, journal, [application], 'all');
+  if (link && application.adopter) await tellAdopter(tx, 'erased', id, application.adopter.email);
   if (by !== 'adopter') await recordErasure(tx, by, { orders: orders.map((order) => order.id), applications: [id] });
   const { responses } = await eraseLockedOrders(tx, journal, orders);
   return { ...erased, responses: erased.responses + responses };
+}
+
+/** A client deletes what its adopter has not confirmed, as when the address was wrong. Nobody else has seen it, so it is not audited either. */
+export async function deleteUnconfirmed(db: Transactor, journal: Journal, id: bigint, actor: Actor): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { petId } = await getApplication(tx, actor, id);
+    await lockPetRows(tx, [petId]);
+    const application = await lockApplication(tx, id);
+    if (!application) throw applicationNotFound(String(id));
+    if (application.status !== unconfirmed) throw confirmed(application);
+    await eraseLocked(tx, journal, [application], 'all');
+  }, actor);
+  await awaitAdopterMail(db, [id]);
 }
 
 /** The audit names what was erased by ids: it must not have what was erased. Adopters who do so themselves are not audited. */
@@ -246,6 +277,10 @@ export async function reapplyApplicantErasure(tx: Transaction, ids: readonly big
     tx,
     found.map(({ id }) => id),
   );
+  await cancelFarewells(
+    tx,
+    locked.map(({ id }) => id),
+  );
   const considered = locked.filter(({ status }) => status === 'submitted' || status === 'reviewing');
   const party = { clientId: null, keyId: null, personId: null, by: 'service' } as const;
   await moveAndRecord(tx, party, considered, { to: 'withdrawn', why: 'its adopter was erased before the store was restored' });
@@ -266,4 +301,10 @@ const adopted = (id: bigint) =>
   new AppError(
     'application_state_conflict',
     `Application ${id} is completed: the animal was adopted, so its shelter decides when the adopter's data is erased. Contact the shelter.`,
+  );
+
+const confirmed = ({ id, status }: Application) =>
+  new AppError(
+    'application_state_conflict',
+    `Application ${id} is ${status}, and only an unconfirmed one can be deleted. Withdraw it if it is open. Its adopter can have their data erased on its page.`,
   );

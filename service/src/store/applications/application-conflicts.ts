@@ -3,17 +3,18 @@ import {
   type ApplicationStatus,
   applicationActions,
   applicationActionsFrom,
+  type Standing,
 } from '../../domain/application-states.ts';
-import { explainConflict as explain, type States } from '../../domain/state-conflicts.ts';
+import { explainConflict as explain } from '../../domain/state-conflicts.ts';
 
 const actionOf = (name: string) => applicationActions[name as ApplicationCallerAction];
-const states: States = {
-  actionsFrom: (status) => applicationActionsFrom(status as ApplicationStatus),
-  statusAfter: (name) => actionOf(name).to,
-  doneWord: (name) => actionOf(name).done,
-  first: 'submitted' satisfies ApplicationStatus,
-};
 
 /** Says why the status of an application does not allow an action, and what can be done instead. */
-export const explainConflict = (id: bigint, status: ApplicationStatus, name: ApplicationCallerAction): string =>
-  explain(`Application ${id}`, status, name, states);
+export const explainConflict = (id: bigint, standing: Standing, name: ApplicationCallerAction): string =>
+  explain(`Application ${id}`, standing.status, name, {
+    actionsFrom: (status) =>
+      applicationActionsFrom(status === standing.status ? standing : { status: status as ApplicationStatus, isReopenable: false }),
+    statusAfter: (action) => actionOf(action).to,
+    doneWord: (action) => actionOf(action).done,
+    first: 'submitted' satisfies ApplicationStatus,
+  });

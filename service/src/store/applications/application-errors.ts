@@ -31,10 +31,22 @@ export const decidedElsewhere = (pet: Pet, { id, status }: Application) =>
 export const applicationExists = (pet: Pet, id: bigint, next: string) =>
   new AppError('application_exists', `Application ${id} of this adopter's e-mail address for ${named(pet)} is still open. ${next}`);
 
-export const applicationsFull = (pet: Pet, { open, max }: { open: number; max: number }) =>
+export const allPlacesTaken = (pet: Pet, { open, max }: { open: number; max: number }) =>
   new AppError(
     'applications_full',
     `${named(pet)} has ${open} open applications; its shelter takes ${max}. Retry when some have ended, or choose another animal.`,
+  );
+
+export const shareTaken = (pet: Pet, { own, share, max }: { own: number; share: number; max: number }) =>
+  new AppError(
+    'applications_full',
+    `This client has ${own} open applications for ${named(pet)}. Its shelter takes ${max}, at most ${share} of one client. Retry when some of yours have ended, or choose another animal.`,
+  );
+
+export const entryPlacesTaken = (pet: Pet, { entered, max }: { entered: number; max: number }) =>
+  new AppError(
+    'applications_full',
+    `Staff have entered ${entered} applications for ${named(pet)} that are still open; ${max} are allowed. Decide on some of them first.`,
   );
 
 export const tooManyOfAdopter = (open: number, { openApplicationsOfAdopter: max }: Bounds) =>

@@ -20,14 +20,17 @@ const withNote = fastJsonStringify(jsonSchema(ApplicationSchema), { schema: refe
 export const applicationJson = ({ note, mailFailures, ...application }: Application, isStaff: boolean): string =>
   withNote(isStaff ? { ...application, note, ...(mailFailures && { mailFailures }) } : application);
 
-/** Adds the address of the adopter's page to such a text: no stored response may contain it. */
-export function withStatusUrl(json: string, urlOf: ((id: bigint) => string | undefined) | undefined): string {
+/** The application that such a text is about. */
+export function idOf(json: string): bigint {
   // With a blank if PostgreSQL has written it: it erases adopters from stored responses.
   const [, id] = /^{"id": ?(\d+),/.exec(json) ?? [];
   if (id === undefined) throw new Error('an application does not begin with its id');
-  const url = urlOf?.(BigInt(id));
-  return url === undefined ? json : `${json.slice(0, -1)},"statusUrl":${JSON.stringify(url)}}`;
+  return BigInt(id);
 }
+
+/** Adds the address of the adopter's page to such a text: no stored response may contain it. */
+export const withStatusUrl = (json: string, url: string | undefined): string =>
+  url === undefined ? json : `${json.slice(0, -1)},"statusUrl":${JSON.stringify(url)}}`;
 
 /** Serializes an application for an event. The schema has no field for the adopter, so that no adopter's data can leak into events. */
 export const applicationEventJson: (application: Application) => string = fastJsonStringify(jsonSchema(ApplicationEventSchema), {

@@ -1,7 +1,10 @@
 import type { ClosedReason } from '../../domain/application-states.ts';
 import type { Language } from '../../platform/config.ts';
 
-/** A message to an adopter. `{pet}`, `{shelter}` and `{name}` are names, `{url}` is a link on a line of its own. */
+/**
+ * A message to an adopter. `{pet}`, `{shelter}` and `{name}` are names, `{store}` is what the sender is called, `{url}` is a link on a line
+ * of its own.
+ */
 interface MailText {
   readonly subject: string;
   /** One text for each paragraph. */
@@ -10,14 +13,15 @@ interface MailText {
 
 export interface MailTexts {
   readonly greeting: { readonly byName: string; readonly withoutName: string };
-  /** Without `{pet}`: partners name animals, and anyone may give another's address. */
-  readonly confirm: MailText;
+  /**
+   * To an address that nobody has confirmed. Anyone may give another's, also at the desk: no word of a partner, a shelter or an adopter, so
+   * the store and one link is all that may be filled in.
+   */
+  readonly unconfirmed: Readonly<Record<'confirm' | 'received' | 'news', MailText>>;
   readonly received: MailText;
   readonly accepted: MailText;
   /** `{message}` is what staff wrote. Its paragraph is left out if they wrote nothing. */
   readonly declined: MailText;
-  /** In place of that paragraph, to an address that nobody has confirmed. */
-  readonly messageOnPage: string;
   /** It was withdrawn by someone else than the adopter, or closed. */
   readonly closed: Readonly<Record<'withdrawn' | ClosedReason, MailText>>;
   readonly shelter: {
@@ -30,6 +34,8 @@ export interface MailTexts {
     readonly more: Plural;
     readonly end: string;
   };
+  /** In place of a name that store staff have not confirmed. `{id}` is its number. */
+  readonly unnamedShelter: string;
   readonly contact: Readonly<Record<'title' | 'email' | 'phone' | 'website' | 'address', string>>;
   readonly footer: string;
 }
@@ -42,14 +48,34 @@ const page = 'This page always shows where your application stands. You can also
 
 const en: MailTexts = {
   greeting: { byName: 'Hello {name},', withoutName: 'Hello,' },
-  confirm: {
-    subject: 'Please confirm your application to {shelter}',
-    paragraphs: [
-      'Someone gave this e-mail address in an application to adopt an animal from {shelter}. We hope that it was you.',
-      'If so, please confirm your address on this page. {shelter} sees your application from then on, and not before:',
-      '{url}',
-      'The link works for three days. If it was not you, there is nothing to do: the application is then deleted, and {shelter} never sees it.',
-    ],
+  unconfirmed: {
+    confirm: {
+      subject: 'Please confirm your e-mail address',
+      paragraphs: [
+        'Someone gave this e-mail address to {store}, in an application to adopt an animal. We hope that it was you.',
+        'If so, please confirm on this page that the address is yours. The shelter sees your application from then on, and not before:',
+        '{url}',
+        'The link works for three days. If it was not you, there is nothing to do: the application is then deleted, and the shelter never sees it.',
+      ],
+    },
+    received: {
+      subject: 'An application with your e-mail address',
+      paragraphs: [
+        'An application to adopt an animal was entered at {store} with this e-mail address. We hope that it is yours.',
+        'This page shows where the application stands. If you confirm there that the address is yours, we can tell you more by e-mail:',
+        '{url}',
+        'If you know of no application, there is nothing to do.',
+      ],
+    },
+    news: {
+      subject: 'News about an application with your e-mail address',
+      paragraphs: [
+        'There is news about an application to adopt an animal that was entered at {store} with this e-mail address.',
+        'This page shows it. If you confirm there that the address is yours, we can tell you more by e-mail:',
+        '{url}',
+        'If you know of no application, there is nothing to do.',
+      ],
+    },
   },
   received: {
     subject: 'Your application for {pet}',
@@ -77,7 +103,6 @@ const en: MailTexts = {
       '{url}',
     ],
   },
-  messageOnPage: '{shelter} has written something to you. You can read it on the page below.',
   closed: {
     withdrawn: {
       subject: 'Your application for {pet} was withdrawn',
@@ -120,6 +145,15 @@ const en: MailTexts = {
         '{url}',
       ],
     },
+    ended_together: {
+      subject: 'Your application for {pet} has ended',
+      paragraphs: [
+        '{shelter} has ended all applications that it got in the same way as yours, for {pet} or for all animals, since too many of them were not real. We are sorry if yours was.',
+        'If you still want to adopt {pet}, please contact {shelter}.',
+        'This page shows your application, and you can have your data erased there:',
+        '{url}',
+      ],
+    },
   },
   shelter: {
     subject: { one: 'An application is waiting for you', other: '{count} applications are waiting for you' },
@@ -135,8 +169,9 @@ const en: MailTexts = {
     more: { one: '- and one more', other: '- and {count} more' },
     end: 'The adopters are told as soon as you decide. An application that has no answer for {expiry} days is closed, and its adopter is told that too. This is the list, for programs with a key of your shelter:',
   },
+  unnamedShelter: 'Shelter {id}',
   contact: { title: '{shelter}', email: 'E-mail', phone: 'Telephone', website: 'Website', address: 'Address' },
-  footer: 'This message was sent automatically.',
+  footer: 'This message was sent automatically by {store}.',
 };
 
 export const mailTexts: Readonly<Record<Language, MailTexts>> = { en };

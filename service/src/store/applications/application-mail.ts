@@ -1,11 +1,13 @@
 import { awaitMailInFlight, cancelMail, findMailFailures, type QueuedMail, queueMail } from '../../changes/mail/mail-queue.ts';
 import type { MailKind, ReadMail } from '../../changes/mail/mail-sender.ts';
 import type { MailMessage } from '../../changes/mail/message.ts';
+import { theService } from '../../domain/actor.ts';
 import { type ApplicationParty, type ApplicationStatus, confirmedStatuses } from '../../domain/application-states.ts';
 import type { Language } from '../../platform/config.ts';
 import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { mailTexts } from './application-mail-texts.ts';
 import type { Application } from './application-schemas.ts';
+import { cancelledLinkMail, farewellKind, linkMailKinds } from './link-mail.ts';
 import { adopterMessage, shelterMessage } from './mail-messages.ts';
 import { findMailedApplication, findShelterTold, selectJustUnanswered, type Unanswered } from './mail-queries.ts';
 import type { Told } from './today-queries.ts';
@@ -18,21 +20,26 @@ interface AdopterMail extends MailKind {
 /** What adopters are told. Their subject is the application. */
 const adopterMail = {
   // Without it the application ends after three days, so it is worth waiting for.
-  confirm: { countsAs: 'confirmation', atBound: 'wait', statuses: ['unconfirmed'] },
-  received: { countsAs: 'message', statuses: ['submitted', 'reviewing'] },
-  accepted: { countsAs: 'staff', atBound: 'fail', statuses: ['accepted'] },
-  declined: { countsAs: 'staff', atBound: 'fail', statuses: ['declined'] },
-  closed: { countsAs: 'message', atBound: 'fail', statuses: ['closed', 'withdrawn'] },
+  confirm: { countsAs: 'confirmation', shelterBound: 'submissions', atBound: 'wait', statuses: ['unconfirmed'] },
+  received: { countsAs: 'message', shelterBound: 'submissions', statuses: ['submitted', 'reviewing'] },
+  accepted: { countsAs: 'staff', shelterBound: 'decisions', atBound: 'fail', statuses: ['accepted'] },
+  declined: { countsAs: 'staff', shelterBound: 'decisions', atBound: 'fail', statuses: ['declined'] },
+  closed: { countsAs: 'message', shelterBound: 'decisions', atBound: 'fail', statuses: ['closed', 'withdrawn'] },
 } as const satisfies Record<string, AdopterMail>;
 
 export type AdopterMailKind = keyof typeof adopterMail;
-const adopterKinds = Object.keys(adopterMail) as AdopterMailKind[];
 const isAdopterKind = (kind: string): kind is AdopterMailKind => kind in adopterMail;
 
 /** Its subject is the shelter. */
 const shelterKind = 'shelter';
 
-export const applicationMailKinds: Readonly<Record<string, MailKind>> = { ...adopterMail, [shelterKind]: { countsAs: 'nothing' } };
+export const applicationMailKinds: Readonly<Record<string, MailKind>> = {
+  ...adopterMail,
+  ...linkMailKinds,
+  [shelterKind]: { countsAs: 'nothing', shelterBound: 'own' },
+};
+/** What an adopter is told while the store knows who that is. */
+const adopterKinds = [...Object.keys(adopterMail), ...cancelledLinkMail];
 
 /** After this time without an act, an application is named in the shelter's mail. */
 export const unansweredDays = 14;
@@ -62,7 +69,7 @@ export async function tellOfStatus(tx: Transaction, applications: readonly Appli
 }
 
 function mailOf({ id, shelterId, status }: Application, by: ApplicationParty): QueuedMail[] {
-  const kind = status === 'withdrawn' && by === 'adopter' ? undefined : toldAfter[status];
+  const kind = status === 'withdrawn' && by === 'adopter' ? 'withdrawn' : toldAfter[status];
   return [...(kind ? [{ kind, subjectId: id }] : []), ...(status === 'submitted' ? [toShelter(shelterId)] : [])];
 }
 
@@ -78,6 +85,10 @@ const toShelter = (shelterId: bigint): QueuedMail => ({
 export const cancelAdopterMail = (tx: Transaction, ids: readonly bigint[]): Promise<void> =>
   cancelMail(tx, { kinds: adopterKinds, subjectIds: ids });
 
+/** After a restore: nor what says that their data was erased, which takes the address along. */
+export const cancelFarewells = (tx: Transaction, ids: readonly bigint[]): Promise<void> =>
+  cancelMail(tx, { kinds: [farewellKind], subjectIds: ids });
+
 /** After the commit of that: waits until no message to them begins any more, some seconds at most. */
 export async function awaitAdopterMail(db: Db, ids: readonly bigint[]): Promise<void> {
   if (ids.length > 0) await awaitMailInFlight(db, { kinds: adopterKinds, subjectIds: ids });
@@ -91,33 +102,36 @@ export async function findUndelivered(db: Db, id: bigint): Promise<Array<{ kind:
 
 export interface MailLinks {
   /** The adopter's page. */
-  pageUrl(applicationId: bigint): string;
-  /** The same, where the address is confirmed. Only ever mailed. */
-  confirmUrl(applicationId: bigint): string;
+  pageUrl(applicationId: bigint, linkNumber: bigint): string;
+  /** The same, where the address can be confirmed. Only ever mailed. */
+  confirmUrl(applicationId: bigint, linkNumber: bigint): string;
   applicationsUrl(shelterId: bigint): string;
 }
 
 export interface MailSettings {
   readonly links: MailLinks;
+  /** What the store is called. */
+  readonly store: string;
   readonly language: Language;
   readonly applicationExpiryDays: number;
 }
 
 /** What a message says, as the store is when it is sent. */
-export function applicationMailReader({ links, language, applicationExpiryDays }: MailSettings): ReadMail {
-  const texts = mailTexts[language];
+export function applicationMailReader({ links, store, language, applicationExpiryDays }: MailSettings): ReadMail {
+  const words = { texts: mailTexts[language], language, store };
   return async (db: Db, { kind, subjectId }): Promise<MailMessage | undefined> => {
     if (kind === shelterKind) {
       const told = await findShelterTold(db, subjectId, { days: unansweredDays, countMax, oldestMax });
       const url = links.applicationsUrl(subjectId);
-      return told && shelterMessage(texts, language, told, { url, days: unansweredDays, expiryDays: applicationExpiryDays });
+      return told && shelterMessage(words, told, { url, days: unansweredDays, expiryDays: applicationExpiryDays });
     }
     if (!isAdopterKind(kind)) throw new Error(`mail of the kind ${kind} is about nothing that is known`);
     const application = await findMailedApplication(db, subjectId);
     const { statuses }: AdopterMail = adopterMail[kind];
     if (!application || !statuses.includes(application.status)) return undefined;
-    const url = kind === 'confirm' ? links.confirmUrl(subjectId) : links.pageUrl(subjectId);
-    return adopterMessage(texts, kind, application, url);
+    const { isConfirmed, linkNumber } = application;
+    const url = isConfirmed ? links.pageUrl(subjectId, linkNumber) : links.confirmUrl(subjectId, linkNumber);
+    return adopterMessage(words, kind, application, url);
   };
 }
 
@@ -125,10 +139,18 @@ export function applicationMailReader({ links, language, applicationExpiryDays }
 export async function previewMail(
   db: Db,
   id: bigint,
-  { kind, message, language, url }: { kind: 'accepted' | 'declined'; message?: string | undefined; language: Language; url: string },
+  {
+    kind,
+    message,
+    url,
+    store,
+    language,
+  }: Pick<MailSettings, 'store' | 'language'> & { kind: 'accepted' | 'declined'; message?: string | undefined; url: string },
 ): Promise<MailMessage | undefined> {
   const application = await findMailedApplication(db, id);
-  return application && adopterMessage(mailTexts[language], kind, { ...application, message: message || null }, url);
+  return (
+    application && adopterMessage({ texts: mailTexts[language], language, store }, kind, { ...application, message: message || null }, url)
+  );
 }
 
 /** Which message says that an application has a status. */
@@ -144,7 +166,7 @@ export async function remindShelters(db: Transactor): Promise<0> {
     const page = await selectJustUnanswered(db, unansweredDays, after, pageSizeMax);
     const shelterIds = [...new Set(page.map(({ shelterId }) => shelterId))];
     const reminders = shelterIds.map((subjectId) => ({ kind: shelterKind, subjectId, isSingle: true, unlessWithinSeconds: daySeconds }));
-    if (reminders.length > 0) await db.transaction((tx) => queueMail(tx, ...reminders));
+    if (reminders.length > 0) await db.transaction((tx) => queueMail(tx, ...reminders), theService);
     after = page.length === pageSizeMax ? page.at(-1) : undefined;
   } while (after);
   return 0;

@@ -4,7 +4,8 @@ import type { Application } from './application-schemas.ts';
 
 /** Without the answers, which may be long. Also for statements that write. */
 export const columnsWithoutAnswers = `id, client_id as "clientId", pet_id as "petId", shelter_id as "shelterId", order_id as "orderId", status,
-  closed_reason as "closedReason", is_mailed as "isMailed", created_at as "createdAt", updated_at as "updatedAt", message, note,
+  closed_reason as "closedReason", is_mailed as "isMailed", is_confirmed as "isConfirmed", link_number as "linkNumber",
+  coalesce(reopen_until > now(), false) as "isReopenable", created_at as "createdAt", updated_at as "updatedAt", message, note,
   case when adopter_name is null then null
     else json_build_object('name', adopter_name, 'email', adopter_email, 'phone', adopter_phone) end as adopter`;
 export const applicationColumns = `${columnsWithoutAnswers}, answers::json as answers`;

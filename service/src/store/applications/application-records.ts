@@ -5,6 +5,7 @@ import {
   type ApplicationStatus,
   type ClosedReason,
   type ConfirmedStatus,
+  reopenDaysAfter,
   unconfirmed,
 } from '../../domain/application-states.ts';
 import type { Transaction } from '../../platform/db/handles.ts';
@@ -24,6 +25,8 @@ export interface End {
   readonly closedReason?: ClosedReason;
   readonly message?: string | undefined;
   readonly orderId?: bigint;
+  /** Adopters and shelter are told by another transaction, or not at all. */
+  readonly isToldLater?: true;
   /** For people. Never what an adopter or staff have written. */
   readonly why: string;
 }
@@ -33,15 +36,18 @@ export async function moveAndRecord(tx: Transaction, party: Party, before: reado
   if (before.length === 0) return [];
   const { to, closedReason = null, message = null, orderId } = end;
   const ids = before.map(({ id }) => id);
-  const moved = await moveApplications(tx, ids, { to, closedReason, message, orderId });
+  const moved = await moveApplications(tx, ids, { to, closedReason, message, orderId, reopenDays: reopenDaysAfter(to, party.by) });
   const statuses = new Map(before.map(({ id, status }) => [id, status]));
   await record(tx, party, end.why, moved, (id) => statuses.get(id));
+  if (!end.isToldLater) await tellOfStatus(tx, moved, party.by);
   return moved;
 }
 
 /** Records that an application was submitted. */
-export const recordSubmission = (tx: Transaction, party: Party, submitted: Application): Promise<void> =>
-  record(tx, party, 'submitted', [submitted], () => undefined);
+export async function recordSubmission(tx: Transaction, party: Party, submitted: Application): Promise<void> {
+  await record(tx, party, 'submitted', [submitted], () => undefined);
+  await tellOfStatus(tx, [submitted], party.by);
+}
 
 async function record(
   tx: Transaction,
@@ -59,7 +65,6 @@ async function record(
     applications.map(({ id, orderId, status }) => ({ id, orderId, from: statusBefore(id), to: status, why })),
   );
   await recordEvents(tx, ...applications.map((application) => applicationEvent(confirmed(application.status), application)));
-  await tellOfStatus(tx, applications, party.by);
 }
 
 /** An event about an application. It never contains the adopter, since receivers may log and store events anywhere. */

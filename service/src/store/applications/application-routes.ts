@@ -5,11 +5,12 @@ import {
   applicationCallerActions,
   applicationWriteScopes,
   scopesForApplication,
+  startsOf,
 } from '../../domain/application-states.ts';
 import { hasOne, scopesThat } from '../../domain/scopes.ts';
-import { managedOrders } from '../../domain/visibility.ts';
+import { staffReach } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { created, idReader, operation, page, read, sendJson, updated } from '../../partners/admission/operation.ts';
+import { created, idReader, operation, page, read, removed, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { IdempotentResponse } from '../../partners/idempotency/idempotency.ts';
 import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
@@ -18,10 +19,12 @@ import { AppError, show } from '../../platform/errors.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
+import type { Journal } from '../../platform/journal/journal.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { RushGate } from '../pets/rush-gate.ts';
+import { deleteUnconfirmed } from './applicants.ts';
 import { applicationNotFound } from './application-errors.ts';
-import { applicationJson, withStatusUrl } from './application-json.ts';
+import { applicationJson, idOf, withStatusUrl } from './application-json.ts';
 import { findUndelivered } from './application-mail.ts';
 import { selectApplications } from './application-queries.ts';
 import {
@@ -34,25 +37,32 @@ import {
 } from './application-schemas.ts';
 import { actOnApplication, applicationErrors, getApplication, isStaffOf, readerOf, setNote } from './applications.ts';
 import { rerunning } from './moved-meanwhile.ts';
+import type { Applicant } from './places.ts';
 import { findRejection, submitApplication } from './submissions.ts';
 
 interface Parts {
   readonly db: Transactor;
   /** Accepting one, and withdrawing an accepted one, changes the status of the animal. */
   readonly catalogue: Catalogue;
+  readonly journal: Journal;
   /** The adopter's page; undefined: the store doesn't know its own URL. */
-  readonly statusUrlOf: (id: bigint) => string | undefined;
+  readonly statusUrlOf: (application: Linked) => string | undefined;
   readonly config: Pick<Config, 'orderExpirySeconds'> & { readonly mails: boolean };
 }
+
+/** Of an application that is new. A retry may come after staff have ended it. */
+const firstLink = 0n;
+/** Which link leads to the adopter's page. */
+type Linked = Pick<Application, 'id' | 'linkNumber'>;
 
 const path = '/v1/applications';
 const common = { tags: ['Applications'], 'x-stability': 'experimental' } as const;
 const applicationId = PathIds({ applicationId: 'Identifier of the application.' });
 const readApplicationId = idReader(applicationNotFound);
 
-export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config }: Parts): void {
+export function applicationRoutes(api: Api, { db, catalogue, journal, statusUrlOf, config }: Parts): void {
   const acts = rerunning(catalogue);
-  const gate = new RushGate(db, { what: 'applications', findRejection: (petId) => findRejection(db, petId) });
+  const gate = new RushGate<Applicant>(db, { what: 'applications', findRejection: (petId) => findRejection(db, petId) });
   const jsonOf = (application: Application, request: FastifyRequest) =>
     applicationJson(application, isStaffOf(callerOf(request), application));
   const response = (application: Application, request: FastifyRequest, status: 200 | 201): IdempotentResponse => ({
@@ -67,7 +77,7 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     return caller.clientId === clientId && hasOne(caller.scopes, applicationWriteScopes) ? statusUrlOf : undefined;
   };
   const jsonWithUrl = (application: Application, request: FastifyRequest) =>
-    withStatusUrl(jsonOf(application, request), urlsFor(request, application));
+    withStatusUrl(jsonOf(application, request), urlsFor(request, application)?.(application));
 
   api.get(
     '/applications',
@@ -86,7 +96,7 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
       const select = (page: Page) => selectApplications(db, readerOf(callerOf(request)), { petId, shelterId, status }, page);
       const { rows, link } = await readPage(path, request.query, filters, select);
       const shown = rows.map(({ note, answers: _, ...application }) => {
-        const statusUrl = urlsFor(request, application)?.(application.id);
+        const statusUrl = urlsFor(request, application)?.(application);
         return { ...application, ...(isStaffOf(callerOf(request), application) && { note }), ...(statusUrl && { statusUrl }) };
       });
       return sendPage(reply, { rows: shown, link });
@@ -110,16 +120,18 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     (request, reply) => {
       const caller = callerOf(request);
       const terms = { clientId: caller.clientId, bounds: caller.bounds, mails: config.mails };
-      const { petId, confirmed } = request.body;
+      const { petId, confirmed = false } = request.body;
       // An unconfirmed one takes no lock on the animal.
       const asks = config.mails && !confirmed;
       const key = readIdempotencyKey(request.headers['idempotency-key']);
+      const who = { clientId: caller.clientId, isEntry: confirmed && staffReach(caller, 'manageOrders') !== null };
       const gated: Transactions = {
-        transaction: (work, clientId) =>
-          gate.run({ petId, clientId: caller.clientId, managed: managedOrders(caller), key }, () => db.transaction(work, clientId)),
+        transaction: (work, by) => gate.run({ petId, clientId: caller.clientId, who, key }, () => db.transaction(work, by)),
       };
       const submit = async (tx: Transaction) => response(await submitApplication(tx, request.body, caller, terms), request, 201);
-      return respondOnce(asks ? db : gated, request, reply, submit, { complete: (body) => withStatusUrl(body, urlsFor(request, caller)) });
+      return respondOnce(asks ? db : gated, request, reply, submit, {
+        complete: (body) => withStatusUrl(body, urlsFor(request, caller)?.({ id: idOf(body), linkNumber: firstLink })),
+      });
     },
   );
 
@@ -157,19 +169,38 @@ export function applicationRoutes(api: Api, { db, catalogue, statusUrlOf, config
     async (request, reply) => {
       const id = readApplicationId(request.params.applicationId);
       const { note } = request.body;
-      const application = await db.transaction((tx) => setNote(tx, id, note, callerOf(request)), callerOf(request).clientId);
+      const application = await db.transaction((tx) => setNote(tx, id, note, callerOf(request)), callerOf(request));
       return sendJson(reply, jsonWithUrl(application, request));
     },
   );
 
+  api.delete(
+    '/applications/:applicationId',
+    operation({
+      scope: applicationWriteScopes,
+      ...common,
+      operationId: 'removeApplication',
+      summary: 'Delete an unconfirmed application',
+      description:
+        "For one that was sent to a wrong address, or by mistake: it and its adopter's data are gone. One that its adopter has confirmed can be withdrawn.",
+      params: applicationId,
+      response: removed('The application was deleted.'),
+      errors: applicationErrors.delete,
+    }),
+    async (request, reply) => {
+      await deleteUnconfirmed(db, journal, readApplicationId(request.params.applicationId), callerOf(request));
+      return reply.status(204).send();
+    },
+  );
+
   for (const name of applicationCallerActions) {
-    const { summary, from, to } = applicationActions[name];
+    const { summary, to } = applicationActions[name];
     const declared = {
       scope: scopesForApplication(name),
       ...common,
       operationId: `${name}Application`,
       summary: `${name[0]?.toUpperCase()}${name.slice(1)} an application`,
-      description: `${summary} Changes the status from ${from.join(' or ')} to ${to}.`,
+      description: `${summary} Changes the status from ${startsOf(name).join(' or ')} to ${to}.`,
       params: applicationId,
       headers: idempotencyHeader,
       response: updated('The updated application.', ApplicationSchema),

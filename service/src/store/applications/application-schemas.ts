@@ -49,7 +49,7 @@ export const NewApplicationSchema = closedBody(
       confirmed: Type.Optional(
         Type.Boolean({
           description:
-            "For staff who enter an application at the desk: the address needs no confirmation. Only keys that may decide on the animal's applications may set it to true.",
+            "For staff who enter an application at the desk: it is submitted at once. Only keys that may decide on the animal's applications may set it to true. It confirms no address: until the adopter follows a link that was mailed there, mail says only that there is news.",
         }),
       ),
     },
@@ -119,7 +119,7 @@ export const ApplicationSchema = Type.Object(
     statusUrl: Type.Optional(
       Type.String({
         description:
-          'The page on which the adopter sees this application, can withdraw it and can have their data erased. Anyone who has the URL can: give it to the adopter alone. Only keys of the client that submitted it get it, if they may submit applications.',
+          'The page on which the adopter sees where this application stands. Anyone who has the URL can: give it to the adopter alone. To withdraw it, or to have their data erased, the adopter asks there for a link by e-mail; where the store sends none, the page does both itself. Only keys of the client that submitted it get it, if they may submit applications.',
       }),
     ),
   },
@@ -137,6 +137,12 @@ export interface Application extends Omit<ApplicationJson, 'note' | 'mailFailure
   readonly mailFailures?: ApplicationJson['mailFailures'];
   /** Whether its adopter is told by e-mail. */
   readonly isMailed: boolean;
+  /** Whether its adopter has confirmed the address. */
+  readonly isConfirmed: boolean;
+  /** The number of the links to its adopter's page. */
+  readonly linkNumber: bigint;
+  /** It was withdrawn, and staff may reopen it all the same. */
+  readonly isReopenable: boolean;
 }
 
 export const ApplicationEventSchema = Type.Object(inEvents, {

@@ -25,10 +25,10 @@ import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { addReopened, lockSubmissions } from './count-queries.ts';
 import { MovedMeanwhile } from './moved-meanwhile.ts';
-import { requireRoomForAll } from './submissions.ts';
+import { countOfPet } from './place-queries.ts';
+import { requirePlace } from './submissions.ts';
 import {
   type ApplicationParts,
-  countOfPet,
   findOpenOfAdopter,
   findParts,
   lockApplication,
@@ -41,6 +41,7 @@ export const applicationErrors = {
   get: ['application_not_found'],
   submit: ['pet_not_found', 'pet_not_available', 'application_exists', 'applications_full', 'open_application_limit'],
   note: ['application_not_found', 'application_state_conflict'],
+  delete: ['application_not_found', 'application_state_conflict'],
   act: ['application_not_found', 'application_state_conflict'],
   accept: ['application_not_found', 'application_state_conflict', 'pet_not_found', 'pet_not_available'],
   reopen: [
@@ -65,8 +66,8 @@ export function isStaffOf(actor: Actor, { shelterId }: Pick<Application, 'shelte
   return managed === 'all' || managed.shelterId === shelterId;
 }
 
-/** How many open applications an animal has. Its shelter sets how many there may be. */
-export const countOpenApplications = async (db: Db, petId: bigint): Promise<number> => (await countOfPet(db, petId)).open;
+/** How many open applications an animal has. */
+export const countOpenApplications = (db: Db, petId: bigint): Promise<number> => countOfPet(db, petId);
 
 export async function getApplication(db: Db, actor: Actor, id: bigint): Promise<Application> {
   const application = await findApplication(db, readerOf(actor), id);
@@ -138,10 +139,10 @@ async function requireRoomAgain(
   const pet = locked?.pet;
   requireAnimal(pet, petId);
   if (locked?.shelterId !== application.shelterId) throw decidedElsewhere(pet, application);
-  const address = (await findParts(tx, id))?.address;
+  const { address = null, isEntered = false } = (await findParts(tx, id)) ?? {};
   const another = address ? (await findOpenOfAdopter(tx, { clientId, address, petId })).forPet : null;
   if (another !== null) throw applicationExists(pet, another, 'Decide on that one.');
-  await requireRoomForAll(tx, pet, petId);
+  await requirePlace(tx, pet, { petId, clientId, isEntry: isEntered });
 }
 
 /** The adopter withdraws an application on its page, or an operator for the adopter. */
@@ -200,7 +201,7 @@ async function lockAndCheck(tx: Transaction, id: bigint, name: ApplicationCaller
   const application = await lockApplication(tx, id);
   if (!application) throw applicationNotFound(String(id));
   if (name === 'withdraw' && application.status === 'accepted') throw new MovedMeanwhile();
-  if (!allowsApplicationAction(application.status, name)) throw conflict(application, name);
+  if (!allowsApplicationAction(application, name)) throw conflict(application, name);
   // An erased one has nobody to choose.
   if (application.adopter === null) {
     throw new AppError(
@@ -236,10 +237,20 @@ function one([application]: readonly Application[]): Application {
   return application;
 }
 
-const conflict = ({ id, status }: Pick<Application, 'id' | 'status'>, name: ApplicationCallerAction) =>
-  new AppError(
-    'application_state_conflict',
-    status === unconfirmed
-      ? `Application ${id} is unconfirmed, so it can't be ${applicationActions[name].done} yet. It is deleted unless the adopter confirms it within three days.`
-      : `${explainConflict(id, status, name)}${status === 'accepted' ? ' Once the adopter has the animal, complete its order.' : ''}`,
-  );
+const conflict = (application: Pick<Application, 'id' | 'status' | 'isReopenable'>, name: ApplicationCallerAction) => {
+  const { id, status } = application;
+  if (status === unconfirmed) {
+    return new AppError(
+      'application_state_conflict',
+      `Application ${id} is unconfirmed, so it can't be ${applicationActions[name].done} yet. It is deleted unless the adopter confirms it within three days.`,
+    );
+  }
+  const { lately } = applicationActions.reopen;
+  const more =
+    status === 'accepted'
+      ? ' Once the adopter has the animal, complete its order.'
+      : name === 'reopen' && status === lately.from
+        ? ` Only what was ${status} by a link of its adopter can be reopened, for ${lately.days} days.`
+        : '';
+  return new AppError('application_state_conflict', `${explainConflict(id, application, name)}${more}`);
+};

@@ -3,6 +3,7 @@ import { unconfirmed } from '../../domain/application-states.ts';
 import { eraseApplicantsFromResponses } from '../../partners/idempotency/idempotency.ts';
 import type { Transaction } from '../../platform/db/handles.ts';
 import type { ErasureExtent, Journal } from '../../platform/journal/journal.ts';
+import { deleteAdopterLinks } from './adopter-link-queries.ts';
 import { deleteUnconfirmedApplicants, eraseAll, eraseAnswers } from './applicant-queries.ts';
 import { cancelAdopterMail } from './application-mail.ts';
 import { applicationEvent } from './application-records.ts';
@@ -19,8 +20,8 @@ export interface Erased {
 const nothing: Erased = { applications: 0, deleted: 0, responses: 0 };
 
 /**
- * Erases the adopters from locked applications, from the responses stored for retries and from messages that wait; deletes unconfirmed
- * applications. The events are recorded while the animals are locked, as all events about an application are, so that they are in order.
+ * Erases the adopters from locked applications, from the responses stored for retries and from messages that wait; ends
+ * the links that were mailed; deletes unconfirmed applications. The events are recorded while the animals are locked, as all events about an application are, so that they are in order.
  */
 export async function eraseLocked(
   tx: Transaction,
@@ -30,6 +31,7 @@ export async function eraseLocked(
 ): Promise<Erased> {
   if (found.length === 0) return nothing;
   const ids = found.map(({ id }) => id);
+  await deleteAdopterLinks(tx, ids);
   const keepsAddress = extent === 'answers';
   const deleted = await deleteUnconfirmedApplicants(
     tx,

@@ -5,34 +5,50 @@ import type { MailedApplication, MailedShelter, ShelterTold } from './mail-queri
 
 type AdopterMailKind = 'confirm' | 'received' | 'accepted' | 'declined' | 'closed';
 
-export function adopterMessage(
-  texts: MailTexts,
-  kind: AdopterMailKind,
-  { adopterName, adopterEmail, petName, message, closedReason, isConfirmed, shelter }: MailedApplication,
-  url: string,
-): MailMessage {
+/** The words of the operator, in which a message is written. */
+export interface MailWords {
+  readonly texts: MailTexts;
+  readonly language: Language;
+  /** What the store is called. */
+  readonly store: string;
+}
+
+export function adopterMessage(words: MailWords, kind: AdopterMailKind, application: MailedApplication, url: string): MailMessage {
+  const { texts, store } = words;
+  const { adopterName, adopterEmail, petName, message, closedReason, shelter, clientId, isConfirmed } = application;
+  const of = { id: BigInt(shelter.id), clientId };
+  if (!isConfirmed || kind === 'confirm') return { ...strangerMessage(words, kind, adopterEmail, url), shelter: of };
   const text = kind === 'closed' ? texts.closed[closedReason ?? 'withdrawn'] : texts[kind];
-  // Anyone who gives another's address, also at the desk, writes that person nothing: not even a name.
-  const isTrusted = isConfirmed && kind !== 'confirm';
-  const [shelterName, name] = [nameInText(shelter.name), nameInText(adopterName)];
-  const values = { pet: nameInText(petName), shelter: shelterName, name, message: quoted(message ?? ''), url };
-  const greeting = isTrusted && name ? texts.greeting.byName : texts.greeting.withoutName;
-  const paragraphs = text.paragraphs
-    .filter((paragraph) => message || !paragraph.includes('{message}'))
-    .map((paragraph) => (!isTrusted && paragraph.includes('{message}') ? texts.messageOnPage : paragraph));
+  const [shelterName, name] = [shelterNameIn(texts, shelter), nameInText(adopterName)];
+  const values = { pet: nameInText(petName), shelter: shelterName, name, message: quoted(message ?? ''), url, store };
+  const greeting = name ? texts.greeting.byName : texts.greeting.withoutName;
+  const paragraphs = text.paragraphs.filter((paragraph) => message || !paragraph.includes('{message}'));
   return {
-    to: { address: adopterEmail, name: isTrusted ? adopterName : undefined },
+    to: { address: adopterEmail, name: adopterName },
     replyTo: shelter.email === null ? undefined : { address: shelter.email, name: shelterName },
     subject: fill(text.subject, values),
-    text: `${[...[greeting, ...paragraphs].map((part) => fill(part, values)), contactOf(texts, shelter), texts.footer].join('\n\n')}\n`,
-    isUnconfirmed: !isConfirmed,
+    text: textOf([...[greeting, ...paragraphs].map((part) => fill(part, values)), contactOf(texts, shelter), fill(texts.footer, values)]),
+    shelter: of,
   };
 }
 
+/** To somebody who may have nothing to do with the application: nothing that anybody but the operator has written, not even a name. */
+function strangerMessage({ texts, store }: MailWords, kind: AdopterMailKind, address: string, url: string): MailMessage {
+  const { subject, paragraphs } = texts.unconfirmed[kind === 'confirm' || kind === 'received' ? kind : 'news'];
+  const values = { url, store };
+  return {
+    to: { address },
+    subject: fill(subject, values),
+    text: textOf([texts.greeting.withoutName, ...paragraphs, texts.footer].map((part) => fill(part, values))),
+    isUnconfirmed: true,
+  };
+}
+
+export const textOf = (paragraphs: readonly string[]) => `${paragraphs.join('\n\n')}\n`;
+
 /** Undefined: it has no address, or nothing waits for it. No adopter's data. */
 export function shelterMessage(
-  texts: MailTexts,
-  language: Language,
+  { texts, language, store }: MailWords,
   { shelter, submitted, unanswered, oldest }: ShelterTold,
   { url, days, expiryDays }: { readonly url: string; readonly days: number; readonly expiryDays: number },
 ): MailMessage | undefined {
@@ -44,22 +60,24 @@ export function shelterMessage(
   if (unanswered > oldest.length) lines.push(plural(more, unanswered - oldest.length));
   const paragraphs = [
     texts.greeting.withoutName,
-    ...(submitted > 0 ? [plural(lookedAt, submitted, { shelter: nameInText(shelter.name) })] : []),
+    ...(submitted > 0 ? [plural(lookedAt, submitted, { shelter: shelterNameIn(texts, shelter) })] : []),
     ...(unanswered > 0 ? [`${plural(late, unanswered, { days: String(days) })}\n${lines.join('\n')}`] : []),
     fill(end, { expiry: String(expiryDays) }),
     url,
-    texts.footer,
+    fill(texts.footer, { store }),
   ];
   return {
-    to: { address: shelter.email, name: shelter.name },
+    to: { address: shelter.email, name: shelter.name ?? undefined },
     subject: plural(subject, Math.max(submitted, unanswered)),
-    text: `${paragraphs.join('\n\n')}\n`,
+    text: textOf(paragraphs),
+    shelter: { id: BigInt(shelter.id) },
   };
 }
 
-/** A website and an e-mail address are there to be followed; they are of a shelter that the store's operator has set up. */
-function contactOf({ contact }: MailTexts, { name: given, ...shelter }: MailedShelter): string {
-  const name = nameInText(given);
+/** A website and an e-mail address are there to be followed: they are confirmed. */
+export function contactOf(texts: MailTexts, shelter: MailedShelter): string {
+  const { contact } = texts;
+  const name = shelterNameIn(texts, shelter);
   const reached = { ...shelter, address: shelter.address?.split(/\r?\n/).map(withoutLinks).join('\n') ?? null };
   const lines = (['email', 'phone', 'website', 'address'] as const).flatMap((way) => {
     const value = reached[way];
@@ -68,15 +86,19 @@ function contactOf({ contact }: MailTexts, { name: given, ...shelter }: MailedSh
   return lines.length === 0 ? name : [fill(contact.title, { shelter: name }), ...lines].join('\n');
 }
 
+export const shelterNameIn = ({ unnamedShelter }: MailTexts, { id, name }: MailedShelter): string =>
+  name === null ? fill(unnamedShelter, { id }) : nameInText(name);
+
 type Values = Readonly<Record<string, string>>;
 
 /** What is filled in is not searched again. */
-const fill = (template: string, values: Values): string => template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+export const fill = (template: string, values: Values): string =>
+  template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 
 const nameLengthMax = 80;
 
 /** A stranger's name on one line, without what a mail program makes a link of, and without a telephone number. */
-function nameInText(name: string): string {
+export function nameInText(name: string): string {
   const line = withoutLinks(name).replace(/\+?\p{Nd}(?:[\s()./\-–]{0,3}\p{Nd}){5,}/gu, '…');
   const characters = [...line];
   return characters.length > nameLengthMax ? `${characters.slice(0, nameLengthMax - 1).join('')}…` : line;

@@ -11,27 +11,33 @@ export interface MailedApplication {
   readonly adopterEmail: string;
   /** Whether its owner has confirmed the address. */
   readonly isConfirmed: boolean;
+  /** The number of the links to the adopter's page. */
+  readonly linkNumber: bigint;
+  readonly clientId: bigint;
   readonly shelter: MailedShelter;
 }
 
+/** As store staff have confirmed it last; null: never, or the shelter no longer says it. */
 export interface MailedShelter {
-  readonly name: string;
+  readonly id: string;
+  readonly name: string | null;
   readonly email: string | null;
   readonly phone: string | null;
   readonly website: string | null;
   readonly address: string | null;
 }
 
-const shelterJson = `json_build_object('name', shelters.name, 'email', shelters.email, 'phone', shelters.phone, 'website', shelters.website,
-  'address', shelters.address)`;
+const confirmed = (field: string) => `'${field}', case when shelters.${field} is not null then confirmed_shelters.${field} end`;
+const shelterJson = `json_build_object('id', shelters.id::text, ${['name', 'email', 'phone', 'website', 'address'].map(confirmed).join(', ')})`;
+const sheltersWithConfirmed = 'shelters left join confirmed_shelters on confirmed_shelters.shelter_id = shelters.id';
 
 /** Undefined: there is no such application, its adopter was erased, or is not told by e-mail. */
 export async function findMailedApplication(db: Db, id: bigint): Promise<MailedApplication | undefined> {
   const { rows } = await db.query<MailedApplication>({
     name: 'mailed-application',
     text: `select applications.status, closed_reason as "closedReason", message, pets.name as "petName", adopter_name as "adopterName",
-        adopter_email as "adopterEmail", is_confirmed as "isConfirmed", ${shelterJson} as shelter
-      from applications join pets on pets.id = pet_id join shelters on shelters.id = applications.shelter_id
+        adopter_email as "adopterEmail", is_confirmed as "isConfirmed", link_number as "linkNumber", applications.client_id as "clientId", ${shelterJson} as shelter
+      from applications join pets on pets.id = pet_id join (${sheltersWithConfirmed}) on shelters.id = applications.shelter_id
       where applications.id = $1 and is_mailed and adopter_email is not null`,
     values: [id],
   });
@@ -64,7 +70,7 @@ export async function findShelterTold(
         (select count(*)::int from waiting where status = 'submitted') as submitted,
         (select count(*)::int from waiting where is_unanswered) as unanswered,
         array(select id from oldest order by id) as ids, array(select name from oldest order by id) as names
-      from shelters where id = $1`,
+      from ${sheltersWithConfirmed} where shelters.id = $1`,
     values: [id, days, countMax, oldestMax],
   });
   const [row] = rows;

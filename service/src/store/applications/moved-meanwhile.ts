@@ -8,10 +8,10 @@ export class MovedMeanwhile extends Error {}
 
 /** Runs a transaction again if an application has moved meanwhile. */
 export const rerunning = <Tx extends Transaction>(db: Transactions<Tx>): Transactions<Tx> => ({
-  transaction: async (work, clientId) => {
+  transaction: async (work, by) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await db.transaction(work, clientId);
+        return await db.transaction(work, by);
       } catch (error) {
         if (!(error instanceof MovedMeanwhile)) throw error;
         if (tries === triesMax) throw retryLater('The application is being changed by others. Retry in 1 s.', error);

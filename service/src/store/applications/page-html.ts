@@ -5,19 +5,23 @@ import type { PageFacts } from './page-queries.ts';
 import type { Message, PageTexts, Question, StatusText } from './page-texts.ts';
 import { filled, formatTime, type Names, plain } from './page-words.ts';
 
+/** How an adopter withdraws and erases: by this link, by one that is mailed, by asking the shelter, or not at all. */
+export type Way = 'here' | 'mail' | 'shelter' | 'nowhere';
+
 /** A page, with the names that its texts are about. */
 export interface PageParts {
   readonly texts: PageTexts;
   readonly photosUrl: string;
   /** Where the page itself is, relative to the URL that was asked for: the store may be below a path. */
   readonly self: string;
+  readonly way: Way;
 }
 
 /** The steps to a good end. */
 const steps: readonly ApplicationStatus[] = ['submitted', 'reviewing', 'accepted', 'completed'];
 
-/** An application as its adopter sees it. */
-export function statusPage(facts: PageFacts, { texts, photosUrl, self }: PageParts): Html {
+/** An application as its adopter sees it. `asksForAddress`: they came by mail to an address that they have not confirmed. */
+export function statusPage(facts: PageFacts, { texts, photosUrl, self, way }: PageParts, asksForAddress = false): Html {
   const { status, shelter, message, isErased } = facts;
   const [names, words] = [namesOf(facts), textOf(facts, texts)];
   const time = (at: Date) => html`<time datetime="${at.toISOString()}">${formatTime(at, shelter.timezone, texts)}</time>`;
@@ -26,6 +30,7 @@ export function statusPage(facts: PageFacts, { texts, photosUrl, self }: PagePar
     shelter: shelter.name,
     main: html`${pictureOf(facts, photosUrl)}
 <h1>${filled(texts.title, names)}</h1>
+${asksForAddress && addressCard(texts, self)}
 <section class="card" aria-labelledby="status">
 <p class="label ${toneOf(facts)}">${words.label}</p>
 <h2 class="headline" id="status">${filled(words.headline, names)}</h2>
@@ -41,8 +46,10 @@ ${facts.updatedAt > facts.createdAt && html`<dt>${texts.statusSince}</dt><dd>${t
 </section>
 ${contactCard(shelter, texts)}
 ${!isErased && status === 'completed' && html`<p class="small">${filled(texts.erase.completed, names)}</p>`}
+${mayErase(facts) && way === 'shelter' && html`<p class="small">${filled(texts.askShelter, names)}</p>`}
 ${
   mayErase(facts) &&
+  (way === 'here' || way === 'mail') &&
   html`<nav class="acts" aria-label="${texts.actsLabel}">
 ${mayWithdraw(facts) && html`<a class="button quiet" href="${self}/withdraw">${texts.withdraw.link}</a>`}
 <a class="button quiet" href="${self}/erase">${texts.erase.link}</a>
@@ -50,6 +57,12 @@ ${mayWithdraw(facts) && html`<a class="button quiet" href="${self}/withdraw">${t
 }`,
   });
 }
+
+const addressCard = ({ confirmAddress: { title, text, yes } }: PageTexts, self: string): Html => html`<section class="card">
+<h2>${title}</h2>
+<p>${text}</p>
+<form class="acts" method="post" action="${self}/confirm"><button class="button">${yes}</button></form>
+</section>`;
 
 /** For who opens the link of the e-mail that asks for a confirmation. */
 export function confirmPage(facts: PageFacts, { texts, photosUrl, self }: PageParts): Html {
@@ -93,7 +106,11 @@ export function erasePage(facts: PageFacts, { texts, self }: PageParts): Html {
 export const messagePage = (message: Message, texts: PageTexts, names: Names = {}): Html =>
   layout(texts, { title: plain(message.title, names), shelter: undefined, main: messageCard(message, names) });
 
-export const mayWithdraw = ({ status, isErased }: PageFacts): boolean => !isErased && allowsApplicationAction(status, 'withdraw');
+export const mayWithdraw = ({ status, isErased }: PageFacts): boolean =>
+  !isErased && allowsApplicationAction({ status, isReopenable: false }, 'withdraw');
+
+/** Of who opens the link that was mailed there: the address can be confirmed. */
+export const asksForAddress = ({ isReached, isErased }: PageFacts): boolean => !isReached && !isErased;
 
 /** Who has adopted an animal asks its shelter. */
 export const mayErase = ({ status, isErased }: PageFacts): boolean => !isErased && status !== 'completed';
@@ -139,4 +156,4 @@ function toneOf(facts: PageFacts): 'good' | 'wait' | 'ended' {
   return mayWithdraw(facts) || (!isErased && status === unconfirmed) ? 'wait' : 'ended';
 }
 
-const namesOf = ({ pet, shelter }: Pick<PageFacts, 'pet' | 'shelter'>): Names => ({ pet: pet.name, shelter: shelter.name });
+export const namesOf = ({ pet, shelter }: Pick<PageFacts, 'pet' | 'shelter'>): Names => ({ pet: pet.name, shelter: shelter.name });

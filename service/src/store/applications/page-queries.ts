@@ -13,6 +13,10 @@ export interface PageFacts {
   readonly message: string | null;
   /** The adopter's data. */
   readonly isErased: boolean;
+  /** Whether there is an address to which a link may be mailed: its owner has confirmed it. */
+  readonly isReached: boolean;
+  /** The number of the links to this page. */
+  readonly linkNumber: bigint;
   readonly pet: { readonly name: string; readonly isAvailable: boolean };
   /** Null: none is ready. */
   readonly photo: { readonly alt: string; readonly files: readonly PictureFile[] } | null;
@@ -33,6 +37,7 @@ export async function findPageFacts(db: Db, id: bigint): Promise<PageFacts | und
     name: 'adopters-page',
     text: `select applications.id, applications.status, closed_reason as "closedReason", applications.created_at as "createdAt",
         applications.updated_at as "updatedAt", message, adopter_email is null as "isErased",
+        is_mailed and is_confirmed and adopter_email is not null as "isReached", link_number as "linkNumber",
         json_build_object('name', pets.name, 'isAvailable', pets.removed_at is null and pets.status <> 'sold') as pet,
         (select json_build_object('alt', coalesce(alt, ''), 'files', files) from photos
           where pet_id = pets.id and photos.status = 'ready' and pets.removed_at is null order by position, photos.id limit 1) as photo,

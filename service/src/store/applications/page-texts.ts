@@ -1,5 +1,6 @@
-import type { ApplicationStatus, ClosedReason } from '../../domain/application-states.ts';
+import { type ApplicationStatus, applicationActions, type ClosedReason } from '../../domain/application-states.ts';
 import type { Language } from '../../platform/config.ts';
+import { actLinkMinutes } from './link-mail-texts.ts';
 
 /** What the page says of an application. `{pet}` and `{shelter}` are names. */
 export interface StatusText {
@@ -49,10 +50,27 @@ export interface PageTexts {
     readonly none: string;
   };
   readonly confirm: Question & { readonly notYou: Message };
+  /** Of an application that was entered at the desk. */
+  readonly confirmAddress: Message & { readonly yes: string };
   readonly obstacles: Readonly<Record<'unavailable' | 'exists' | 'tooMany' | 'full', Message>>;
   readonly withdraw: Question & { readonly link: string; readonly reserved: string };
   readonly erase: Question & { readonly link: string; readonly ofUnconfirmed: string; readonly ofOpen: string; readonly completed: string };
+  /** Before a link is mailed that withdraws or erases. `{minutes}`, `{left}` and `{max}` are numbers, `{time}` is a time. */
+  readonly ask: {
+    readonly why: string;
+    readonly stepsLabel: string;
+    readonly steps: readonly [press: string, open: string, confirm: string];
+    readonly yes: string;
+    readonly again: string;
+    readonly left: string;
+    readonly none: string;
+    readonly sent: Message;
+  };
+  /** In place of buttons, where nobody has confirmed the address. */
+  readonly askShelter: string;
   readonly deleted: Message;
+  /** A link that was used, is too old, or was ended by staff. */
+  readonly ended: Message;
   readonly notFound: Message;
   /** `{seconds}` is a number. */
   readonly tooManyRequests: Message;
@@ -110,7 +128,7 @@ const en: PageTexts = {
       label: 'Withdrawn',
       headline: 'This application was withdrawn',
       text: '{shelter} no longer considers it.',
-      next: 'If that was a mistake, contact {shelter} or apply again.',
+      next: `If that was a mistake, contact {shelter} within ${applicationActions.reopen.lately.days} days, or apply again.`,
     },
   },
   closed: {
@@ -137,6 +155,12 @@ const en: PageTexts = {
       headline: 'Your application was not answered',
       text: '{shelter} has not decided for a long time, so the application was closed. We are sorry that you have waited for nothing.',
       next: 'If you still want to adopt {pet}, contact {shelter} or apply again.',
+    },
+    ended_together: {
+      label: 'Closed',
+      headline: 'Your application has ended',
+      text: '{shelter} has ended all applications that came in the same way as yours, since too many of them were not real. We are sorry if yours was.',
+      next: 'If you still want to adopt {pet}, contact {shelter}.',
     },
   },
   erased: {
@@ -170,6 +194,11 @@ const en: PageTexts = {
       text: 'Then somebody has entered your address. You don’t have to do anything: the application is deleted after three days, and nobody sees it. You can also delete it now.',
     },
   },
+  confirmAddress: {
+    title: 'Is this your e-mail address?',
+    text: 'You came here by an e-mail. If the address is yours, confirm it: then we tell you by e-mail what becomes of this application.',
+    yes: 'Yes, it is mine',
+  },
   obstacles: {
     unavailable: {
       title: '{pet} is no longer available',
@@ -191,7 +220,7 @@ const en: PageTexts = {
   withdraw: {
     link: 'Withdraw the application',
     title: 'Withdraw your application for {pet}?',
-    text: '{shelter} will no longer consider it. You can’t take that back, but you can apply again.',
+    text: `{shelter} will no longer consider it. If you change your mind, contact {shelter} within ${applicationActions.reopen.lately.days} days, or apply again.`,
     reserved: 'The reservation of {pet} ends too.',
     yes: 'Yes, withdraw it',
     no: 'No, go back',
@@ -206,7 +235,30 @@ const en: PageTexts = {
     yes: 'Yes, erase my data',
     no: 'No, go back',
   },
+  ask: {
+    why: 'To be sure that it is you, we send a link to the e-mail address that you have confirmed. Nothing changes before you open it.',
+    stepsLabel: 'How it goes on',
+    steps: [
+      'Press the button below.',
+      'Open the e-mail that we send you. Look for it among unwanted e-mails, too.',
+      `Follow its link within ${actLinkMinutes} minutes, and confirm there.`,
+    ],
+    yes: 'E-mail me the link',
+    again: 'E-mail me another link',
+    left: 'You can ask for {left} more today, of {max} a day.',
+    none: 'Today no further link can be sent for this application: {max} a day are possible. You can ask again after {time}. If you can’t wait, contact {shelter}.',
+    sent: {
+      title: 'Look into your e-mail',
+      text: `A link was asked for at {time}. It works once, for ${actLinkMinutes} minutes from when it is sent. If it has not come after some minutes, look among unwanted e-mails, ask for another one, or contact {shelter}.`,
+    },
+  },
+  askShelter:
+    'To withdraw the application, or to have your data erased, contact {shelter}: we know of no e-mail address that you have confirmed.',
   deleted: { title: 'The application was deleted', text: 'Nothing of it is stored any more. You can close this page.' },
+  ended: {
+    title: 'This link has ended',
+    text: 'It was used before, is too old, or was ended by the shelter, so it changes nothing. Open the page of your application by the latest e-mail that you have from us, and ask for a new link there.',
+  },
   notFound: {
     title: 'This link leads nowhere',
     text: 'Maybe a part of it is missing: open it from the e-mail again, or copy all of it. Maybe the application was deleted: that happens after three days if it was not confirmed.',

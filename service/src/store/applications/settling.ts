@@ -18,11 +18,12 @@ import {
 const unconfirmedHours = 72;
 
 /** For people, in the history. */
-const whyClosed: Readonly<Record<ClosedReason, string>> = {
+export const whyClosed: Readonly<Record<ClosedReason, string>> = {
   adopted: 'somebody else adopted the animal',
   unavailable: 'the animal was removed',
   cancelled: 'its order has ended without an adoption',
   unanswered: 'nobody has answered in time',
+  ended_together: 'staff have ended all of its client',
 };
 
 /**
@@ -57,10 +58,10 @@ export async function settleLeftApplications(db: Transactor, batchSizeMax: numbe
       await lockPetRows(tx, [petId]);
       await settleApplications(tx, petId, theService);
       await deleteUnsettled(tx, petId);
-    });
+    }, theService);
     await settled.catch(async (error: unknown) => {
       failures.push(error);
-      await db.transaction((tx) => deferUnsettled(tx, petId));
+      await db.transaction((tx) => deferUnsettled(tx, petId), theService);
     });
   }
   if (failures.length > 0) throw new AggregateError(failures, `the applications of ${failures.length} animals could not be settled`);
@@ -77,12 +78,12 @@ export async function closeUnanswered(db: Transactor, days: number, batchSizeMax
       await lockPetRows(tx, [petId]);
       const ids = applications.map(({ id }) => id);
       return (await close(tx, { ...theService, by: 'service' }, await lockUnanswered(tx, ids, days), 'unanswered')).length;
-    });
+    }, theService);
   }
   return closed;
 }
 
 /** Deletes a batch of applications whose adopters have not confirmed them in time. Returns how many. */
 export async function deleteUnconfirmedApplications(db: Transactor, batchSizeMax: number): Promise<number> {
-  return db.transaction(async (tx) => (await deleteUnconfirmed(tx, unconfirmedHours, batchSizeMax)).length);
+  return db.transaction(async (tx) => (await deleteUnconfirmed(tx, unconfirmedHours, batchSizeMax)).length, theService);
 }

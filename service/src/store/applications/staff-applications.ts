@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/handles.ts';
 import { normalizeEmail } from '../../platform/email-addresses.ts';
 import { namesReadMax, wordsOfName } from '../orders/staff-orders.ts';
 import { toldKinds } from './application-mail.ts';
+import { countOfPet } from './place-queries.ts';
 import {
   type ApplicationMoment,
   countListedApplications,
@@ -16,7 +17,6 @@ import {
   selectListedApplications,
 } from './staff-queries.ts';
 import { selectUntold, selectWaitingApplications, type WaitingApplication } from './today-queries.ts';
-import { countOfPet } from './transition-queries.ts';
 
 export type { ApplicationMoment, ListedApplication, WaitingApplication };
 
@@ -47,7 +47,7 @@ export const findForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<List
 export const listMoments = (db: Db, id: bigint, limit: number): Promise<ApplicationMoment[]> => selectApplicationMoments(db, id, limit);
 
 /** How many want an animal. */
-export const countOpen = async (db: Db, petId: bigint): Promise<number> => (await countOfPet(db, petId)).open;
+export const countOpen = (db: Db, petId: bigint): Promise<number> => countOfPet(db, petId);
 
 /** Those that have had this status for `days` without an act, oldest first. */
 export const listWaiting = (

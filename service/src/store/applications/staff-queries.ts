@@ -12,10 +12,12 @@ import type { Application } from './application-schemas.ts';
 /** Whose applications staff see: those to every shelter, or to one. */
 export type StaffOf = 'all' | bigint;
 
-/** With what staff call the animal and its shelter. */
+/** With what staff call the animal, its shelter and the client. */
 export interface ListedApplication extends Application {
   readonly pet: string;
   readonly shelter: string;
+  /** Who has sent it. */
+  readonly client: string;
 }
 
 export interface StaffPage {
@@ -116,7 +118,8 @@ export async function findListedApplication(db: Db, staffOf: StaffOf, id: bigint
 
 /** Each row in look-ups of its own: a join might read whole tables. */
 const named = (ids: string, hasAnswers: boolean) => `listed.*, (select name from pets where pets.id = listed."petId") as pet,
-    (select name from shelters where shelters.id = listed."shelterId") as shelter
+    (select name from shelters where shelters.id = listed."shelterId") as shelter,
+    (select name from clients where clients.id = listed."clientId") as client
   from (${ids}) as wanted cross join lateral (
     select ${hasAnswers ? applicationColumns : columnsWithoutAnswers} from applications where applications.id = wanted.id offset 0) as listed`;
 

@@ -7,22 +7,17 @@ import { normalizeEmail } from '../../platform/email-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { findPet, lockPet, petNotFound, readShelterId } from '../pets/pets.ts';
+import type { Rejection } from '../pets/rush-gate.ts';
 import type { Answer } from '../questions/answer-schemas.ts';
 import { checkAnswers } from '../questions/answers.ts';
 import { getQuestions } from '../questions/questions.ts';
-import {
-  applicationExists,
-  applicationNotFound,
-  applicationsFull,
-  findExceeded,
-  requireAnimal,
-  tooManyOfAdopter,
-} from './application-errors.ts';
+import { applicationExists, applicationNotFound, findExceeded, requireAnimal, tooManyOfAdopter } from './application-errors.ts';
 import { tellOfStatus } from './application-mail.ts';
 import { moveAndRecord, recordSubmission } from './application-records.ts';
 import type { Application, NewApplication } from './application-schemas.ts';
 import { addToCounts, lockSubmissions } from './count-queries.ts';
-import { countOfPet, findOpenOfAdopter, findParts, insertApplication, lockApplication } from './transition-queries.ts';
+import { type Applicant, findFull, isAnyFull, readPlaces } from './places.ts';
+import { confirmAddress, findOpenOfAdopter, findParts, insertApplication, lockApplication } from './transition-queries.ts';
 
 interface Terms {
   readonly clientId: bigint;
@@ -44,6 +39,7 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
     clientId,
     petId,
     isMailed: mails,
+    isEntered: confirmed,
     adopter,
     address: normalizeEmail(adopter.email),
     answers: JSON.stringify(await readAnswers(tx, petId, given.answers)),
@@ -52,7 +48,7 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
   const added = asks ? 'unconfirmed' : mails ? 'entered' : 'open';
   const exceeded = findExceeded(await addToCounts(tx, clientId, added, bounds.openApplications), bounds, added);
   if (asks) {
-    await requireRoomForAll(tx, await findPet(tx, petId), petId);
+    await requirePlace(tx, await findPet(tx, petId), { petId, clientId, isEntry: false });
     if (exceeded) throw exceeded;
     const asked = await insertApplication(tx, { ...application, status: unconfirmed });
     await tellOfStatus(tx, [asked], 'client');
@@ -60,7 +56,7 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
   }
   const locked = await lockPet(tx, petId);
   if (confirmed && locked) requireAccess(actor, 'manageOrders', { petId, shelterId: locked.shelterId });
-  await requireRoom(tx, { petId, clientId, address: application.address }, bounds, locked?.pet);
+  await requireRoom(tx, { petId, clientId, address: application.address, isEntry: confirmed }, bounds, locked?.pet);
   if (exceeded) throw exceeded;
   const submitted = await insertApplication(tx, { ...application, status: applicationActions.confirm.to });
   await recordSubmission(
@@ -86,15 +82,19 @@ export async function confirmByAdopter(
 ): Promise<Application> {
   const found = await findParts(tx, id);
   if (!found) throw applicationNotFound(String(id));
-  const { petId, clientId, address } = found;
+  const { petId, clientId, address, isEntered } = found;
   await lockSubmissions(tx, clientId);
   const locked = await lockPet(tx, petId);
   const application = await lockApplication(tx, id);
   if (!application) throw applicationNotFound(String(id));
-  // Confirmed before: a reader may press the button twice.
-  if (application.status !== unconfirmed || address === null) return application;
+  if (address === null) return application;
+  // Entered at the desk, or confirmed before: a reader may press the button twice.
+  if (application.status !== unconfirmed) {
+    await confirmAddress(tx, id);
+    return application;
+  }
   const bounds = await readBounds(tx, clientId);
-  await requireRoom(tx, { petId, clientId, address }, bounds, locked?.pet);
+  await requireRoom(tx, { petId, clientId, address, isEntry: isEntered }, bounds, locked?.pet);
   const exceeded = findExceeded(await addToCounts(tx, clientId, 'open', bounds.openApplications), bounds, 'open');
   if (exceeded) throw exceeded;
   const { to, done } = applicationActions.confirm;
@@ -106,34 +106,35 @@ export async function confirmByAdopter(
   return submitted;
 }
 
-/** Why nobody can apply for an animal now; undefined: that depends on who applies. */
-export async function findRejection(db: Db, petId: bigint): Promise<(() => AppError) | undefined> {
+/** Why some can't apply for an animal now. Undefined: none is rejected for the animal or its places. */
+export async function findRejection(db: Db, petId: bigint): Promise<Rejection<Applicant> | undefined> {
+  const pet = await findPet(db, petId);
   try {
-    await requireRoomForAll(db, await findPet(db, petId), petId);
-    return undefined;
+    requireAnimal(pet, petId);
   } catch (error) {
     if (error instanceof AppError) return () => error;
     throw error;
   }
+  const places = await readPlaces(db, petId);
+  return isAnyFull(places) ? (applicant) => findFull(pet, places, applicant) : undefined;
 }
 
-/** Throws unless somebody may apply for the animal. Exact if it is locked. */
-export async function requireRoomForAll(db: Db, pet: Pet | undefined, petId: bigint): Promise<void> {
-  requireAnimal(pet, petId);
-  const counts = await countOfPet(db, petId);
-  if (counts.open >= counts.max) throw applicationsFull(pet, counts);
+interface Asked extends Applicant {
+  readonly petId: bigint;
+}
+
+/** Throws unless there is a place for the applicant. Exact if the animal is locked. */
+export async function requirePlace(db: Db, pet: Pet | undefined, asked: Asked): Promise<void> {
+  requireAnimal(pet, asked.petId);
+  const full = findFull(pet, await readPlaces(db, asked.petId), asked);
+  if (full) throw full;
 }
 
 /** Throws unless the animal may be applied for, by this adopter too. The animal is locked. */
-async function requireRoom(
-  tx: Transaction,
-  of: { readonly petId: bigint; readonly clientId: bigint; readonly address: string },
-  bounds: Bounds,
-  pet: Pet | undefined,
-): Promise<void> {
+async function requireRoom(tx: Transaction, of: Asked & { readonly address: string }, bounds: Bounds, pet: Pet | undefined): Promise<void> {
   requireAnimal(pet, of.petId);
   const ofAdopter = await findOpenOfAdopter(tx, of);
   if (ofAdopter.forPet !== null) throw applicationExists(pet, ofAdopter.forPet, 'Withdraw it before you submit another.');
   if (ofAdopter.open >= bounds.openApplicationsOfAdopter) throw tooManyOfAdopter(ofAdopter.open, bounds);
-  await requireRoomForAll(tx, pet, of.petId);
+  await requirePlace(tx, pet, of);
 }

@@ -16,6 +16,7 @@ export interface ApplicationToInsert {
   readonly petId: bigint;
   readonly status: ApplicationStatus;
   readonly isMailed: boolean;
+  readonly isEntered: boolean;
   readonly adopter: { readonly name: string; readonly email: string; readonly phone?: string | undefined };
   /** The e-mail address, normalized. */
   readonly address: string;
@@ -27,8 +28,8 @@ export interface ApplicationToInsert {
 export async function insertApplication(tx: Transaction, given: ApplicationToInsert): Promise<Application> {
   const { rows } = await tx.query<Application>({
     name: 'insert-application',
-    text: `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, adopter_name, adopter_email, adopter_phone, adopter_address, answers)
-      select $1, id, shelter_id, $3, $4, $5, $6, $7, $8, $9 from pets where id = $2 for key share returning ${applicationColumns}`,
+    text: `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, adopter_name, adopter_email, adopter_phone, adopter_address, answers, is_entered)
+      select $1, id, shelter_id, $3, $4, $5, $6, $7, $8, $9, $10 from pets where id = $2 for key share returning ${applicationColumns}`,
     values: [
       given.clientId,
       given.petId,
@@ -39,6 +40,7 @@ export async function insertApplication(tx: Transaction, given: ApplicationToIns
       given.adopter.phone || null,
       given.address,
       given.answers,
+      given.isEntered,
     ],
   });
   const [inserted] = rows;
@@ -53,12 +55,15 @@ export interface ApplicationParts {
   readonly orderId: bigint | null;
   readonly status: ApplicationStatus;
   readonly address: string | null;
+  /** Whether staff have entered it. */
+  readonly isEntered: boolean;
 }
 
 export async function findParts(tx: Transaction, id: bigint): Promise<ApplicationParts | undefined> {
   const { rows } = await tx.query<ApplicationParts>({
     name: 'parts-of-application',
-    text: `select pet_id as "petId", client_id as "clientId", order_id as "orderId", status, adopter_address as address
+    text: `select pet_id as "petId", client_id as "clientId", order_id as "orderId", status, adopter_address as address,
+        is_entered as "isEntered"
       from applications where id = $1`,
     values: [id],
   });
@@ -102,6 +107,8 @@ export interface Move {
   readonly message: string | null;
   /** Undefined: as it was. */
   readonly orderId: bigint | undefined;
+  /** Undefined: by its status alone. */
+  readonly reopenDays: number | undefined;
 }
 
 /** Changes the status of locked applications. In order of id. */
@@ -109,10 +116,19 @@ export async function moveApplications(tx: Transaction, ids: readonly bigint[], 
   const { rows } = await tx.query<Application>({
     name: 'move-applications',
     text: `update applications set status = $2, closed_reason = $3, message = $4, order_id = coalesce($5, order_id), updated_at = now(), acted_at = now(),
-      is_confirmed = is_confirmed or status = 'unconfirmed' where id = any($1::bigint[]) returning ${columnsWithoutAnswers}`,
-    values: [ids, move.to, move.closedReason, move.message, move.orderId ?? null],
+      reopen_until = now() + make_interval(days => $6), is_confirmed = is_confirmed or status = 'unconfirmed' where id = any($1::bigint[]) returning ${columnsWithoutAnswers}`,
+    values: [ids, move.to, move.closedReason, move.message, move.orderId ?? null, move.reopenDays ?? null],
   });
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The adopter has followed a link that was mailed to the address. The application is locked. */
+export async function confirmAddress(tx: Transaction, id: bigint): Promise<void> {
+  await tx.query({
+    name: 'confirm-address',
+    text: 'update applications set is_confirmed = true where id = $1 and not is_confirmed',
+    values: [id],
+  });
 }
 
 export interface ApplicationTransition {
@@ -179,21 +195,6 @@ export async function findOpenOfAdopter(
     values: [clientId, address, petId],
   });
   return { open: Number(rows[0]?.open ?? 0), forPet: rows[0]?.forPet ?? null };
-}
-
-/**
- * How many open applications an animal has, and how many its shelter takes. Exact if the animal is locked. `offset 0` keeps the planner
- * from reading those that have ended too, and joining them.
- */
-export async function countOfPet(db: Db, petId: bigint): Promise<{ open: number; max: number }> {
-  const { rows } = await db.query<{ open: bigint; max: bigint }>({
-    name: 'count-applications-of-pet',
-    text: `select count(*) as open, (select applications_max from pets join shelters on shelters.id = pets.shelter_id where pets.id = $1) as max
-      from unnest($2::application_status[]) as wanted (status),
-        lateral (select from applications where pet_id = $1 and applications.status = wanted.status offset 0) as found`,
-    values: [petId, openApplicationStatuses],
-  });
-  return { open: Number(rows[0]?.open ?? 0), max: Number(rows[0]?.max ?? 0) };
 }
 
 /** A batch of applications that nobody has done anything about for `days`, oldest first. */

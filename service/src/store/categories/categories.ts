@@ -1,3 +1,4 @@
+import { type Acting, theService } from '../../domain/actor.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
@@ -47,8 +48,13 @@ export async function registerCategory(tx: Transaction, id: bigint, registrant: 
  * Names a category, and creates it if it does not exist. In a transaction, since it may wait for another that registers the same
  * category.
  */
-export async function nameCategory(db: Transactor, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
-  return db.transaction((tx) => upsertCategory(tx, id, name));
+export async function nameCategory(
+  db: Transactor,
+  id: bigint,
+  name: string,
+  by: Acting,
+): Promise<{ category: Category; created: boolean }> {
+  return db.transaction((tx) => upsertCategory(tx, id, name), by);
 }
 
 /** The categories with a name, of so many at most, by id. */
@@ -60,9 +66,9 @@ export const categoryErrors = {
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
 /** Removes a category that has neither a name nor an animal. */
-export async function removeCategory(db: Transactor, id: bigint): Promise<void> {
+export async function removeCategory(db: Transactor, id: bigint, by: Acting): Promise<void> {
   const removed = await db
-    .transaction((tx) => deleteUnusedCategories(tx, [id]))
+    .transaction((tx) => deleteUnusedCategories(tx, [id]), by)
     .catch((error: unknown) => {
       // An animal was committed after the statement had checked for animals.
       if (violates(error, petsCategoryConstraint)) return 0;
@@ -94,7 +100,7 @@ export async function pruneCategories(db: Transactor): Promise<number> {
 async function pruneBatch(db: Transactor, ids: readonly bigint[]): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db.transaction((tx) => deleteUnusedCategories(tx, ids));
+      return await db.transaction((tx) => deleteUnusedCategories(tx, ids), theService);
     } catch (error) {
       // An animal was committed after the statement had checked for animals. The next attempt sees it.
       if (!violates(error, petsCategoryConstraint) || attempt === pruneAttemptsMax) throw error;

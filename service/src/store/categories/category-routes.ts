@@ -1,3 +1,4 @@
+import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, operation, page, removed, updated } from '../../partners/admission/operation.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
@@ -44,9 +45,10 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
       response: { ...updated('The renamed category.', CategorySchema), ...created('The created category.', CategorySchema) },
       errors: ['route_not_found'],
     }),
-    async ({ params, body }, reply) => {
+    async (request, reply) => {
+      const { params, body } = request;
       const id = readNewId(params.categoryId);
-      const { category, created: isNew } = await nameCategory(db, id, body.name);
+      const { category, created: isNew } = await nameCategory(db, id, body.name, callerOf(request));
       if (isNew) reply.status(201).header('location', `/v1/categories/${id}`);
       return reply.send(category);
     },
@@ -65,8 +67,8 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
       response: removed('The category was removed.'),
       errors: categoryErrors.remove,
     }),
-    async ({ params }, reply) => {
-      await removeCategory(db, readCategoryId(params.categoryId));
+    async (request, reply) => {
+      await removeCategory(db, readCategoryId(request.params.categoryId), callerOf(request));
       return reply.status(204).send();
     },
   );

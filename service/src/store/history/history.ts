@@ -1,4 +1,4 @@
-import type { Author } from '../../domain/actor.ts';
+import { type Author, theService } from '../../domain/actor.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import { insertTransitions, makePartitions, selectRecentTransactions, type Transition } from './history-queries.ts';
 
@@ -21,4 +21,4 @@ export async function findRecentTransactions(tx: Transaction, petId: bigint): Pr
 }
 
 /** Creates the partitions of the coming months, three ahead. Returns how many. None is ever dropped. */
-export const makeHistoryPartitions = (db: Transactor): Promise<number> => db.transaction(makePartitions);
+export const makeHistoryPartitions = (db: Transactor): Promise<number> => db.transaction(makePartitions, theService);

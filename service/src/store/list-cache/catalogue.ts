@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
+import type { Acting } from '../../domain/actor.ts';
 import { oncePerTurn } from '../../platform/bounded/once-per-turn.ts';
 import { settleUnannounced } from '../../platform/db/change-watch.ts';
 import { isOutcomeUnknown } from '../../platform/db/connection-faults.ts';
-import { Transaction, type Transactions, type Transactor } from '../../platform/db/handles.ts';
+import { type ServiceDb, Transaction, type Transactions } from '../../platform/db/handles.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
 import { type Announced, Announcement, type WrittenChanges } from './announcement.ts';
@@ -48,6 +49,12 @@ export class CatalogueTransaction extends Transaction implements CatalogueWriter
   readonly #shown = new Set<string>();
   readonly #transactionIds = new Set<string>();
   readonly acknowledgedIds: string[] = [];
+  readonly #plain: Transaction;
+
+  constructor(plain: Transaction) {
+    super(plain);
+    this.#plain = plain;
+  }
 
   /** Undefined: nothing that a list shows has changed. */
   get announced(): Announced | undefined {
@@ -65,6 +72,14 @@ export class CatalogueTransaction extends Transaction implements CatalogueWriter
     const rows = await this.#run<Row>(statement);
     for (const row of rows) this.#shown.add(writeShownChange(await changeOf(row)));
     return rows;
+  }
+
+  override endsAuthority(): void {
+    this.#plain.endsAuthority();
+  }
+
+  override get hasEnded(): boolean {
+    return this.#plain.hasEnded;
   }
 
   override acknowledge(transactionId: string): void {
@@ -99,10 +114,10 @@ const lateReplyMs = 200;
  * If Redis is unreachable, the change is noted in PostgreSQL, and the response waits until every process has looked there
  * (platform/db/change-watch.ts).
  *
- * It has no `query` and is not a Transactor, so the compiler rejects it in place of the pool: a plain read announces nothing.
+ * It has no `query` and is not a ServiceDb, so the compiler rejects it in place of the pool: a plain read announces nothing.
  */
 export class Catalogue implements Transactions<CatalogueTransaction> {
-  readonly #db: Transactor;
+  readonly #db: ServiceDb;
   readonly #link: RedisLink;
   readonly #keys: RedisKeys;
   /** What is announced at the end of this turn of the event loop, and what Redis could not be told before. */
@@ -110,7 +125,7 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
   #isQueued = false;
   readonly #announceQueued = oncePerTurn(() => this.#announceNow());
 
-  constructor(db: Transactor, link: RedisLink, keys: RedisKeys) {
+  constructor(db: ServiceDb, link: RedisLink, keys: RedisKeys) {
     this.#db = db;
     this.#link = link;
     this.#keys = keys;
@@ -133,12 +148,12 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
   }
 
   /** `within` runs the transaction up to its commit, and not the announcement. */
-  async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, clientId?: bigint, within: Within = runNow): Promise<T> {
+  async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, by: Acting, within: Within = runNow): Promise<T> {
     const run = async (plain: Transaction) => {
       const tx = new CatalogueTransaction(plain);
       return { result: await work(tx), tx };
     };
-    const { result, tx } = await within(() => this.#orAnnounceUnknown(this.#db.transaction(run, clientId)));
+    const { result, tx } = await within(() => this.#orAnnounceUnknown(this.#db.transaction(run, by)));
     if (tx.announced) await this.#announce(tx.announced);
     await this.announceMissing(tx.acknowledgedIds);
     return result;

@@ -1,3 +1,4 @@
+import { theService } from '../../domain/actor.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 
 const animalsAtOnceMax = 25;
@@ -14,5 +15,5 @@ export async function refillListings(db: Transactor): Promise<number> {
       values: [animalsAtOnceMax],
     });
     return rows[0]?.count ?? 0;
-  });
+  }, theService);
 }

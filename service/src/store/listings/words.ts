@@ -1,4 +1,5 @@
 import { readChangedPets } from '../../changes/events/events.ts';
+import { theService } from '../../domain/actor.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import {
@@ -79,7 +80,7 @@ export async function countWords(db: Transactor, bounds: WordBounds = wordBounds
     await count(tx, changes.petIds, bounds);
     await storePosition(tx, changes.nextAfter);
     return { count: Number(changes.nextAfter - feed.position), isFill: false };
-  });
+  }, theService);
 }
 
 async function fill(tx: Transaction, filledTo: bigint, until: bigint, bounds: WordBounds): Promise<CountedBatch> {

@@ -1,4 +1,5 @@
 import { recordEvents } from '../../changes/events/events.ts';
+import { theService } from '../../domain/actor.ts';
 import { endedOrderStatuses, type OrderEnd } from '../../domain/order-states.ts';
 import { eraseAdoptersFromResponses } from '../../partners/idempotency/idempotency.ts';
 import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
@@ -48,7 +49,7 @@ export async function eraseOldAdopters(
       if (days !== undefined) found.push(...(await lockOrdersToErase(tx, status, days, batchSizeMax - found.length)));
     }
     return (await erase(tx, journal, found, eraseApplicants)).orders;
-  });
+  }, theService);
 }
 
 export interface Erased {
@@ -67,7 +68,7 @@ export async function eraseAdopterOf(
   return db.transaction(async (tx) => {
     const order = await lockOrderToErase(tx, id);
     return order && erase(tx, journal, [order], eraseApplicants);
-  });
+  }, theService);
 }
 
 /** Erases the adopter from locked orders of one application, which is erased too. Their animal is locked. */
@@ -88,8 +89,9 @@ export async function eraseAdopterByEmail(
 ): Promise<Erased & { open: bigint[] }> {
   const total = { orders: 0, responses: 0 };
   for (;;) {
-    const erased = await db.transaction(async (tx) =>
-      erase(tx, journal, await lockClosedOrdersOfAdopter(tx, email, batchSizeMax), eraseApplicants),
+    const erased = await db.transaction(
+      async (tx) => erase(tx, journal, await lockClosedOrdersOfAdopter(tx, email, batchSizeMax), eraseApplicants),
+      theService,
     );
     // Each batch finds only orders that are not erased yet.
     if (erased.orders === 0) return { ...total, open: await selectOpenOrdersOfAdopter(db, email) };

@@ -33,7 +33,7 @@ const orderId = PathIds({ orderId: 'Identifier of the order.' });
 const readOrderId = idReader(orderNotFound);
 
 export function orderRoutes(api: Api, { db, catalogue, settleApplications, config }: Parts): void {
-  const gate = new RushGate(db, {
+  const gate = new RushGate<Visibility>(db, {
     what: 'orders',
     findRejection: async (petId) => {
       const found = await findPetToOrder(db, petId);
@@ -78,9 +78,9 @@ export function orderRoutes(api: Api, { db, catalogue, settleApplications, confi
       const caller = callerOf(request);
       const { clientId } = caller;
       const key = readIdempotencyKey(request.headers['idempotency-key']);
-      const arriving = { petId: request.body.petId, clientId, managed: managedOrders(caller), key };
+      const arriving = { petId: request.body.petId, clientId, who: managedOrders(caller), key };
       const within = <T>(place: () => Promise<T>) => gate.run(arriving, place);
-      const gated: Transactions<CatalogueTransaction> = { transaction: (work) => catalogue.transaction(work, clientId, within) };
+      const gated: Transactions<CatalogueTransaction> = { transaction: (work, by) => catalogue.transaction(work, by, within) };
       return respondOnce(gated, request, reply, async (tx) => {
         const terms = { client: caller, expiresInSeconds: config.orderExpirySeconds };
         const order = await placeOrder(tx, request.body, caller, terms);

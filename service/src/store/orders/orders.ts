@@ -161,7 +161,7 @@ export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax
     await recordTransitions(tx, theService, ...transitions);
     await recordEvents(tx, ...expired.map(({ order, clientId }) => orderEvent(to, order, clientId)), ...statusEvents(pets, pet.from));
     return expired.length;
-  });
+  }, theService);
 }
 
 /**
@@ -200,7 +200,9 @@ export async function cancelOpenOrders(
 
 /** Each order in a separate transaction: one transaction that locks several animals could deadlock with another. */
 async function cancelIfOpen(catalogue: Catalogue, id: bigint, settleApplications: SettleApplications): Promise<boolean> {
-  return catalogue.transaction((tx) => actOnOrder(tx, id, 'cancel', theService, settleApplications)).then(() => true, ignoreConflict);
+  return catalogue
+    .transaction((tx) => actOnOrder(tx, id, 'cancel', theService, settleApplications), theService)
+    .then(() => true, ignoreConflict);
 }
 
 function ignoreConflict(error: unknown): false {

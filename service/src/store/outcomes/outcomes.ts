@@ -1,5 +1,5 @@
 import { recordEvents } from '../../changes/events/events.ts';
-import type { Actor } from '../../domain/actor.ts';
+import { type Actor, theService } from '../../domain/actor.ts';
 import { holdChanges } from '../../domain/holds.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { mayHaveOutcome, type OutcomeType, outcomeKind, outcomeMove, outcomeUndoing, undoneKind } from '../../domain/outcomes.ts';
@@ -77,7 +77,7 @@ export async function getDeparture(db: Db, petId: bigint, actor: Actor): Promise
  */
 export async function undoOutcome({ db, catalogue }: { db: Db; catalogue: Catalogue }, petId: bigint, actor: Actor): Promise<Pet> {
   try {
-    return await catalogue.transaction((tx) => undoOutcomeWithin(tx, petId, actor), actor.clientId ?? undefined);
+    return await catalogue.transaction((tx) => undoOutcomeWithin(tx, petId, actor), actor);
   } catch (error) {
     if (!isExternalIdTaken(error)) throw error;
     const taker = await findTaker(db, petId);
@@ -127,7 +127,7 @@ const microsMax = 253_402_300_799_999_999n;
 
 /** Lets the outcomes pass that can't be undone any more, in batches. Returns how many. Their photos are deleted like those of a removal. */
 export const endUndoableOutcomes = (db: Transactor, batchSizeMax: number): Promise<number> =>
-  db.transaction((tx) => endUndoable(tx, batchSizeMax));
+  db.transaction((tx) => endUndoable(tx, batchSizeMax), theService);
 
 /** A key that may not change the animal doesn't lock it either: others who ask for it would wait. */
 async function lockFor(tx: CatalogueTransaction, petId: bigint, actor: Actor): Promise<LeftPet> {

@@ -62,7 +62,7 @@ export async function holdPet(
       ...(isShownOtherwise ? [petEvent(holdChanges.begin.event, held, `,"hold":${shownHoldJson(shown)}`)] : []),
     );
     return asked;
-  }, actor.clientId ?? undefined);
+  }, actor);
 }
 
 /** Ends the hold of an animal, if it is held. It becomes available, unless it would not be so without the hold. */
@@ -76,7 +76,7 @@ export async function endHold(
     const { hold } = await lockPlacedPetFor(tx, petId, actor, 'changePets');
     if (hold) await endHolds(tx, [petId], hold.isOver ? theService : actor, findOrderedPets);
     else await acknowledgeChanges(tx, petId);
-  }, actor.clientId ?? undefined);
+  }, actor);
 }
 
 /** For staff: those that end before a time, the first first. Null: of every shelter. */
@@ -94,7 +94,7 @@ export async function endOverHolds(db: Db, catalogue: Catalogue, findOrderedPets
     const ids = await lockPetsWithOverHolds(tx, batchSizeMax);
     await endHolds(tx, ids, theService, findOrderedPets);
     return ids.length;
-  });
+  }, theService);
 }
 
 /** Locks an animal as it is now: a hold that is over ends first, as the worker would end it. */

@@ -206,7 +206,7 @@ export async function insertPet(
       name: author.personId === null ? 'insert-pet' : 'insert-pet-by-person',
       text: `with pet as (
         insert into pets (name, category_id, status, shelter_id, client_id)
-          select $1::text, id, $3::pet_status, $6::bigint, case when $7::boolean then $4::bigint end from categories where id = $2
+          select $1::text, id, $3::pet_status, $6::bigint, case when $7::boolean then $4::bigint end from categories where id = $2 and ended_key($5) is null
           returning ${petColumns}),
       ${author.personId === null ? addedByKey : addedByPerson},
       event as (insert into outbox (type, pet_id, data, shelter_id, category_id)

@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify';
 import { deprecations } from '../../domain/deprecations.ts';
 import { isUnlimited, scopesThat } from '../../domain/scopes.ts';
 import { whoMay } from '../../partners/admission/access.ts';
-import type { Caller } from '../../partners/admission/admission.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import {
   created,
@@ -17,6 +16,7 @@ import {
   updated,
 } from '../../partners/admission/operation.ts';
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
+import type { KeyCaller } from '../../partners/principals/principals.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
@@ -182,7 +182,7 @@ function createdResponse(pet: Pet) {
   return { status: 201, body, headers: { location: `/v1/pets/${pet.id}`, etag: etagOf(body) } };
 }
 
-const registrantOf = ({ scopes, clientId, bounds }: Caller) =>
+const registrantOf = ({ scopes, clientId, bounds }: KeyCaller) =>
   isUnlimited(scopes) ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
 
 async function readPetPage(db: Parts['db'], query: ListPets): Promise<PetPage> {

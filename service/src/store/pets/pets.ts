@@ -179,7 +179,7 @@ export async function changePet(
     if (hold && endsHold(changed.status)) await endSoldHold(tx, id, actor);
     if (isStatusChanged && closedBy[changed.status]) await options.settleApplications(tx, id, actor);
     return changed;
-  }, actor.clientId ?? undefined);
+  }, actor);
 }
 
 /** Removes an animal that was added by mistake. It disappears from every list; its history is kept. */
@@ -203,7 +203,7 @@ export async function removePet(
     await recordTransitions(tx, actor, { kind: 'pet_removed', petId: id, from: pet.status, to: removed, why });
     await recordEvents(tx, ...(hold ? [petEvent(holdChanges.end.event, pet)] : []), petEvent('pet.removed', pet));
     await settleApplications(tx, id, actor);
-  });
+  }, actor);
 }
 
 /**

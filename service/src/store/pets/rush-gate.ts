@@ -1,4 +1,3 @@
-import type { Visibility } from '../../domain/visibility.ts';
 import { findStoredKeys, type KeyOfClient } from '../../partners/idempotency/idempotency.ts';
 import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
@@ -10,44 +9,43 @@ const turnsOfClientMax = 2;
 const gateWaitMsMax = 2_000;
 const waitingOfClientMax = 1_000;
 
-interface Request {
+interface Request<Who> {
   readonly petId: bigint;
   readonly clientId: bigint;
-  /** The orders that it may decide on as staff. */
-  readonly managed: Visibility;
+  readonly who: Who;
   /** The Idempotency-Key. */
   readonly key: string | undefined;
 }
 
 /** A request that is at the gate of its animal. */
-interface Arrival {
+interface Arrival<Who> {
   readonly at: number;
-  readonly managed: Visibility;
+  readonly who: Who;
   readonly retry: KeyOfClient | undefined;
 }
 
 /** Says that an animal rejected requests, read after `at`. */
-interface Look {
+interface Look<Who> {
   readonly at: number;
-  readonly rejectionOf: Rejection;
+  readonly rejectionOf: Rejection<Who>;
   /** Of the requests that had arrived: those that retry one which has succeeded. */
   readonly retries: ReadonlySet<KeyOfClient>;
 }
 
-interface Gate {
+interface Gate<Who> {
   readonly turns: FairTurns;
-  readonly arrivals: Set<Arrival>;
+  readonly arrivals: Set<Arrival<Who>>;
   /** The last look that found the animal rejecting. */
-  look: Look | undefined;
+  look: Look<Who> | undefined;
 }
 
-/** Why a request of someone who manages these orders is rejected; undefined: it is not. */
-export type Rejection = (managed: Visibility) => AppError | undefined;
+/** Why a request of this one is rejected; undefined: it is not. */
+export type Rejection<Who> = (who: Who) => AppError | undefined;
 
-/** What people ask for an animal: to place an order, or to apply. */
-interface Rush {
+/** What people ask for an animal: to place an order, or to apply. `Who` is what a rejection depends on. */
+interface Rush<Who> {
   /** Undefined: the animal rejects nobody now. Only what is committed counts. */
-  readonly findRejection: (petId: bigint) => Promise<Rejection | undefined>;
+  readonly findRejection: (petId: bigint) => Promise<Rejection<Who> | undefined>;
   /** For the message of a 503. */
   readonly what: 'orders' | 'applications';
 }
@@ -66,35 +64,35 @@ interface Rush {
  * - A retry is never rejected if its first request has succeeded: its stored response is committed together with what the animal
  *   then rejects for, and is looked for after that. A retry of a request that is in its transaction does not wait.
  */
-export class RushGate {
+export class RushGate<Who> {
   readonly #db: Db;
-  readonly #rush: Rush;
+  readonly #rush: Rush<Who>;
   readonly #clients = new FairTurns({
     turnsMax: Number.POSITIVE_INFINITY,
     turnsOfOwnerMax: turnsOfClientMax,
     waitMsMax: gateWaitMsMax,
     pendingOfOwnerMax: waitingOfClientMax,
   });
-  readonly #gates = new Map<bigint, Gate>();
+  readonly #gates = new Map<bigint, Gate<Who>>();
   /** The keys of the requests that are in their transactions. */
   readonly #inProgress = new Set<string>();
   /** Counts arrivals and looks, to tell which came first. */
   #now = 0;
 
-  constructor(db: Db, rush: Rush) {
+  constructor(db: Db, rush: Rush<Who>) {
     this.#db = db;
     this.#rush = rush;
   }
 
   /** Runs `work`, the transaction of a request, in its turn. */
-  async run<T>({ petId, clientId, managed, key }: Request, work: () => Promise<T>): Promise<T> {
+  async run<T>({ petId, clientId, who, key }: Request<Who>, work: () => Promise<T>): Promise<T> {
     const retry = key === undefined ? undefined : { clientId, key };
     const name = key === undefined ? undefined : `${clientId} ${key}`;
     if (name !== undefined && this.#inProgress.has(name)) return work();
-    const gate = this.#gates.get(petId) ?? newGate();
+    const gate = this.#gates.get(petId) ?? newGate<Who>();
     this.#gates.set(petId, gate);
     const isFirst = gate.arrivals.size === 0;
-    const arrival: Arrival = { at: ++this.#now, managed, retry };
+    const arrival: Arrival<Who> = { at: ++this.#now, who, retry };
     gate.arrivals.add(arrival);
     const enter = async () => {
       if (!isFirst) await this.#requireNoRejection(petId, gate, arrival);
@@ -115,15 +113,15 @@ export class RushGate {
     }
   }
 
-  async #requireNoRejection(petId: bigint, gate: Gate, { at, managed, retry }: Arrival): Promise<void> {
+  async #requireNoRejection(petId: bigint, gate: Gate<Who>, { at, who, retry }: Arrival<Who>): Promise<void> {
     const look = gate.look && gate.look.at > at ? gate.look : await this.#lookAt(petId, gate);
     if (!look || (retry && look.retries.has(retry))) return;
-    const rejection = look.rejectionOf(managed);
+    const rejection = look.rejectionOf(who);
     if (rejection) throw rejection;
   }
 
   /** Undefined: the animal rejects nobody. */
-  async #lookAt(petId: bigint, gate: Gate): Promise<Look | undefined> {
+  async #lookAt(petId: bigint, gate: Gate<Who>): Promise<Look<Who> | undefined> {
     const at = ++this.#now;
     const retries = [...gate.arrivals].flatMap((arrival) => arrival.retry ?? []);
     const rejectionOf = await this.#rush.findRejection(petId);
@@ -132,7 +130,7 @@ export class RushGate {
   }
 }
 
-const newGate = (): Gate => ({
+const newGate = <Who>(): Gate<Who> => ({
   turns: new FairTurns({ turnsMax: 1, turnsOfOwnerMax: 1, waitMsMax: gateWaitMsMax, pendingOfOwnerMax: waitingOfClientMax }),
   arrivals: new Set(),
   look: undefined,

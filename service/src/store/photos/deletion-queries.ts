@@ -1,3 +1,4 @@
+import { theService } from '../../domain/actor.ts';
 import type { Db, Transaction, Transactions, Writer } from '../../platform/db/handles.ts';
 import type { FileName } from './photo-store.ts';
 
@@ -16,7 +17,7 @@ export async function selectUnusedHashes(db: Transactions, hashes: readonly stri
       values: [hashes],
     });
     return rows.map(({ hash }) => hash);
-  });
+  }, theService);
 }
 
 /** An index of files can be read by a bitmap only, which the connections of a worker don't allow: they would read the whole table. */
@@ -127,7 +128,7 @@ export async function selectQueued(db: Transactions, names: readonly FileName[])
       values: [names],
     });
     return new Set(rows.flatMap(({ files }) => files));
-  });
+  }, theService);
 }
 
 /** Those whose files are not known, of release 1.1.0. */

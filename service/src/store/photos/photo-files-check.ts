@@ -1,4 +1,5 @@
 import { recordEvents } from '../../changes/events/events.ts';
+import { theService } from '../../domain/actor.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { findPet, lockPetRows, petEvent } from '../pets/pets.ts';
@@ -59,7 +60,7 @@ export async function removeLost(
     const pet = await findPet(tx, petId);
     if (pet) await recordEvents(tx, petEvent('pet.photos_changed', pet));
     return true;
-  });
+  }, theService);
 }
 
 /** A photo has three pictures at most. */

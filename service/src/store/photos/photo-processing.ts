@@ -1,7 +1,8 @@
 import { recordEvents } from '../../changes/events/events.ts';
+import { theService } from '../../domain/actor.ts';
 import { getClient } from '../../partners/clients/clients.ts';
 import { boundsOf } from '../../partners/rate-limit/plans.ts';
-import type { Db, Transactor, Writer } from '../../platform/db/handles.ts';
+import type { Db, ServiceDb, Writer } from '../../platform/db/handles.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { findPet, lockPetRows, petEvent } from '../pets/pets.ts';
 import type { Picture } from './image-reply.ts';
@@ -25,7 +26,7 @@ import {
 import { storedBytesMaxOf } from './upload-allowance.ts';
 
 interface Parts {
-  readonly db: Transactor;
+  readonly db: ServiceDb;
   readonly catalogue: Catalogue;
   readonly store: PhotoStore;
   readonly makePictures: PictureMaker;
@@ -122,7 +123,7 @@ async function publish(
     pictures: pictures.reduce((sum, { content }) => sum + content.length, 0),
     storedMax: await storedBytesMaxFor(db, claim),
   };
-  const plan = await db.transaction((tx) => planFiles(tx, claim, files, bytes));
+  const plan = await db.transaction((tx) => planFiles(tx, claim, files, bytes), theService);
   if (plan === 'full') return fail({ db, store }, claim, 'storage_limit');
   if (plan === 'deleting') return releaseClaim(db, claim, pauseSeconds, false);
   if (plan === 'lost') return undefined;
@@ -134,7 +135,7 @@ async function publish(
     const pet = await findPet(tx, claim.petId);
     if (marked && pet) await recordEvents(tx, petEvent('pet.photos_changed', pet));
     return marked;
-  });
+  }, theService);
   if (!isReady) return undefined;
   return store.delete(claim.originalName);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transactor } from '../../platform/db/handles.ts';
+import { theService } from '../../domain/actor.ts';
+import type { ServiceDb } from '../../platform/db/handles.ts';
 import { advanceScan, claimScan, endScan, giveBackBytes, releaseScan, type Scan, selectQueued, selectUnnamed } from './deletion-queries.ts';
 import { requireMark } from './photo-mark.ts';
 import type { FileName, Folder, PhotoStore } from './photo-store.ts';
@@ -17,7 +18,7 @@ const givenBackAtOnceMax = 1_000;
 const folders: readonly Folder[] = ['originals', 'photos'];
 
 export interface ScanParts {
-  readonly db: Transactor;
+  readonly db: ServiceDb;
   readonly store: PhotoStore;
   /** Aborted when the worker stops. Another one then goes on, or this one after its restart. */
   readonly signal: AbortSignal;
@@ -121,7 +122,7 @@ async function finish({ db, store }: ScanParts, scan: Scan, { error }: Outcome, 
   const removedBefore = new Date(scan.startedAt.getTime() - ageMs);
   for (let count = givenBackAtOnceMax; count === givenBackAtOnceMax && error === undefined; ) {
     const ids = await selectUnnamed(db, removedBefore, givenBackAtOnceMax);
-    count = await db.transaction((tx) => giveBackBytes(tx, ids));
+    count = await db.transaction((tx) => giveBackBytes(tx, ids), theService);
   }
   await endScan(db, scan, intervalSeconds);
 }

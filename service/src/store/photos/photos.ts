@@ -2,7 +2,7 @@ import { recordEvents } from '../../changes/events/events.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { isUnlimited } from '../../domain/scopes.ts';
 import { type ActingKey, requireAccess } from '../../partners/admission/access.ts';
-import type { Caller } from '../../partners/admission/admission.ts';
+import type { KeyCaller } from '../../partners/principals/principals.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
@@ -49,7 +49,7 @@ export const photoErrors = {
 type Writer = Omit<Actor, 'keyId'>;
 type Writing = Pick<Catalogue, 'transaction'>;
 /** Its client is the one that the bytes count for. */
-type Sender = Pick<Caller, 'shelterId' | 'scopes' | 'clientId' | 'bounds'>;
+type Sender = Pick<KeyCaller, 'shelterId' | 'scopes' | 'clientId' | 'bounds' | 'authority'>;
 
 export interface AddedPhoto {
   readonly photo: PhotoRow;
@@ -122,7 +122,7 @@ async function insertOrFind(
       : await insertPhoto(tx, petId, clientId, original, isUnlimited(writer.scopes));
     await requireStorage(tx, writer, original.bytes);
     return { photo, isUsed: true };
-  }, clientId);
+  }, writer);
 }
 
 export async function changePhoto(
@@ -145,7 +145,7 @@ export async function changePhoto(
     // This may be a retry, after a process that died before its announcement.
     for (const transactionId of await selectRecentTransactions(tx, petId)) tx.acknowledge(transactionId);
     return before;
-  }, writer.clientId ?? undefined);
+  }, writer);
 }
 
 export async function removePhoto(catalogue: Writing, petId: bigint, id: bigint, writer: Writer): Promise<void> {
@@ -153,7 +153,7 @@ export async function removePhoto(catalogue: Writing, petId: bigint, id: bigint,
     const pet = await lockPetFor(tx, petId, writer, 'describePets');
     if (!(await deletePhoto(tx, petId, id))) throw photoNotFound(petId, String(id));
     await recordEvents(tx, petEvent('pet.photos_changed', pet));
-  }, writer.clientId ?? undefined);
+  }, writer);
 }
 
 export const photoNotFound = (petId: bigint, id: string) =>

@@ -1,4 +1,5 @@
-import type { Transactor } from '../../platform/db/handles.ts';
+import { theService } from '../../domain/actor.ts';
+import type { ServiceDb } from '../../platform/db/handles.ts';
 import { claimAgain, claimRemoved, giveBackBytes, isAnyLeft } from './deletion-queries.ts';
 import type { PhotoStore } from './photo-store.ts';
 import { deleteUnused } from './unused-files.ts';
@@ -22,7 +23,7 @@ const lateSeconds = 3_600;
  * - A row stays if one of its files may still be there. It is tried again when its claim has ended, after all others, so that it delays
  *   none. Meanwhile the job fails too, once the row is late.
  */
-export async function deleteRemoved(db: Transactor, store: PhotoStore, ageSecondsMin = removedSecondsMin): Promise<number> {
+export async function deleteRemoved(db: ServiceDb, store: PhotoStore, ageSecondsMin = removedSecondsMin): Promise<number> {
   const claiming = { ageSecondsMin, sizeMax: rowsAtOnceMax, seconds: claimSeconds };
   const fresh = await claimRemoved(db, claiming);
   const rows = fresh.length > 0 ? fresh : await claimAgain(db, claiming);
@@ -33,7 +34,7 @@ export async function deleteRemoved(db: Transactor, store: PhotoStore, ageSecond
   const files = [...new Set(rows.flatMap((row) => row.files))];
   const { left, errors } = await deleteUnused(db, store, files);
   const done = rows.filter((row) => row.files.every((name) => !left.has(name))).map(({ id }) => id);
-  const count = await db.transaction((tx) => giveBackBytes(tx, done));
+  const count = await db.transaction((tx) => giveBackBytes(tx, done), theService);
   if (errors.length > 0) throw new Error(`${errors.length} files of removed photos could not be deleted`, { cause: errors[0] });
   return count;
 }

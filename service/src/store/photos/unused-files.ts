@@ -1,4 +1,5 @@
-import type { Transactor } from '../../platform/db/handles.ts';
+import { theService } from '../../domain/actor.ts';
+import type { ServiceDb } from '../../platform/db/handles.ts';
 import { claimDeletion, deleteEndedDeletions, endDeletion, selectUnusedHashes, selectUsedOriginals } from './deletion-queries.ts';
 import { requireMark } from './photo-mark.ts';
 import { type FileName, type PhotoStore, pictureName } from './photo-store.ts';
@@ -22,7 +23,7 @@ export interface Deleted {
 }
 
 /** Of these files, those that no photo refers to. A file of another kind is not ours. */
-export async function selectUnused(db: Transactor, names: readonly FileName[]): Promise<FileName[]> {
+export async function selectUnused(db: ServiceDb, names: readonly FileName[]): Promise<FileName[]> {
   const originals = names.filter((name) => name.startsWith('originals/'));
   const used = originals.length > 0 ? await selectUsedOriginals(db, originals) : new Set();
   const hashes = names.flatMap(hashOf);
@@ -43,7 +44,7 @@ export async function selectUnused(db: Transactor, names: readonly FileName[]): 
  * - If the claim comes first, the one that processes sees it, and makes the pictures later, when they are deleted.
  * - A worker that is killed leaves its claim, which ends by itself, and which the next one forgets.
  */
-export async function deleteUnused(db: Transactor, store: PhotoStore, names: readonly FileName[]): Promise<Deleted> {
+export async function deleteUnused(db: ServiceDb, store: PhotoStore, names: readonly FileName[]): Promise<Deleted> {
   // Without the lock first: a picture may well be that of another photo too.
   const unused = await selectUnused(db, names);
   await requireMark(db, store);
@@ -65,10 +66,10 @@ interface Outcome {
 }
 
 /** What there is no time for is claimed again, as long as some are deleted. */
-async function deletePictures(db: Transactor, store: PhotoStore, hashes: readonly string[], outcome: Outcome): Promise<void> {
+async function deletePictures(db: ServiceDb, store: PhotoStore, hashes: readonly string[], outcome: Outcome): Promise<void> {
   if (hashes.length === 0) return;
   const untilMs = performance.now() + deletingMsMax;
-  const deletion = await db.transaction((tx) => claimDeletion(tx, hashes, claimSeconds));
+  const deletion = await db.transaction((tx) => claimDeletion(tx, hashes, claimSeconds), theService);
   if (!deletion) return;
   await deleteFiles(store, deletion.hashes.map(pictureName), outcome, untilMs);
   // Of a failed one the claim stays, since the request may still be under way.

@@ -1,11 +1,11 @@
 import { isUnlimited } from '../../domain/scopes.ts';
-import type { Caller } from '../../partners/admission/admission.ts';
+import type { KeyCaller } from '../../partners/principals/principals.ts';
 import type { Bounds } from '../../partners/rate-limit/plans.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import { countUploadedBytes, getStoredBytes, getUploadedBytes } from './photo-queries.ts';
 
-type Sender = Pick<Caller, 'clientId' | 'scopes' | 'bounds'>;
+type Sender = Pick<KeyCaller, 'clientId' | 'scopes' | 'bounds'>;
 
 /**
  * Throws if this many more bytes are too many today, or too many to store. Called before the bytes are received, so that a client at

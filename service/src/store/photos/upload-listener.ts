@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
+import { SignedOut } from '../../partners/principals/principals.ts';
 import { AppError } from '../../platform/errors.ts';
 import { lingerOnClose } from '../../platform/http/lingering.ts';
 import { liftRequestTimeout } from '../../platform/http/request-timeout.ts';
@@ -64,7 +65,7 @@ export async function readInTime<T>(request: IncomingMessage, stopping: AbortSig
     return await read(body);
   } catch (error) {
     lingerOnClose(request);
-    throw asUploadError(error);
+    throw error instanceof SignedOut ? error : asUploadError(error);
   } finally {
     clearInterval(check);
     stopping.removeEventListener('abort', onStopping);

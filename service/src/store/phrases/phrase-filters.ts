@@ -13,8 +13,16 @@ export interface Vocabulary {
   readonly categoryIds: ReadonlyMap<string, bigint>;
   /** Misspelt words are no phrases. */
   readonly isSpellingExact?: boolean;
-  /** The towns and postcodes among those that were looked up, by the folded text. */
-  readonly places: ReadonlyMap<string, Place>;
+  /** The towns and postcodes of shelters among the texts that were looked up. */
+  readonly places: Places;
+}
+
+/** By the folded text. */
+export interface Places {
+  /** As any shelter says: a place where "in" or "near" comes before it. */
+  readonly named: ReadonlyMap<string, Place>;
+  /** Store staff have confirmed them: a place also without that. Otherwise a shelter could take a word from everybody's searches. */
+  readonly confirmed: ReadonlyMap<string, Place>;
 }
 
 export type Place = { readonly town: string } | { readonly postcode: string };

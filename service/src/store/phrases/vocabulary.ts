@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/handles.ts';
 import { readNamedCategories } from '../categories/categories.ts';
 import { categoryForms, speciesIn } from './category-names.ts';
-import type { Place, Vocabulary } from './phrase-filters.ts';
+import type { Places, Vocabulary } from './phrase-filters.ts';
 import { placesAskedFor } from './place-phrases.ts';
 import { selectPlaces } from './place-queries.ts';
 import type { Token } from './tokens.ts';
@@ -19,13 +19,13 @@ export async function readVocabulary(db: Db, tokens: readonly Token[], isSpellin
   return { isSpellingExact, categoryIds: categoryIdsOf(categories), places: asked.length === 0 ? noPlaces : await selectPlaces(db, asked) };
 }
 
-/** The town of a shelter, as the shelter writes it. */
+/** The town of a shelter that store staff have confirmed, as the shelter writes it. */
 export async function findTown(db: Db, text: string): Promise<string | undefined> {
-  const place = (await selectPlaces(db, [text])).get(text);
+  const place = (await selectPlaces(db, [text])).confirmed.get(text);
   return place && 'town' in place ? place.town : undefined;
 }
 
-const noPlaces: ReadonlyMap<string, Place> = new Map();
+const noPlaces: Places = { named: new Map(), confirmed: new Map() };
 
 type Named = ReadonlyArray<{ readonly id: bigint; readonly name: string }>;
 

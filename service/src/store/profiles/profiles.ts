@@ -52,7 +52,7 @@ export async function writeProfile(
   write: ProfileWrite,
 ): Promise<StoredProfile> {
   try {
-    return await catalogue.transaction((tx) => writeProfileWithin(tx, petId, writer, write), writer.clientId ?? undefined);
+    return await catalogue.transaction((tx) => writeProfileWithin(tx, petId, writer, write), writer);
   } catch (error) {
     if (!isExternalIdTaken(error)) throw error;
     throw await externalIdTaken(db, petId, write.changes.externalId ?? '', error);

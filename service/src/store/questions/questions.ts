@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/actor.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { requireShelter } from '../../partners/admission/access.ts';
 import { type AuditAuthor, recordAudit } from '../../partners/audit/audit.ts';
@@ -10,7 +11,7 @@ import type { Question } from './question-schemas.ts';
 /** The errors of the operations, for the documents. */
 export const questionErrors = {
   get: ['shelter_not_found'],
-  set: ['shelter_not_found'],
+  set: ['shelter_not_found', 'recorded_change_limit'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
 /** Throws if the questions are not those that the caller expects. */
@@ -28,7 +29,7 @@ export async function setQuestions(
   db: Transactor,
   shelterId: bigint,
   questions: readonly Question[],
-  { key, by, expect }: { key: KeyRights; by: AuditAuthor; expect: Expectation },
+  { key, by, expect }: { key: KeyRights & Acting; by: AuditAuthor; expect: Expectation },
 ): Promise<readonly Question[]> {
   return db.transaction(async (tx) => {
     if (!(await lockQuestions(tx, shelterId))) throw shelterNotFound(String(shelterId));
@@ -38,7 +39,7 @@ export async function setQuestions(
     await upsertQuestions(tx, shelterId, questions);
     await recordAudit(tx, by, 'shelter.questions_set', { targetId: shelterId, shelterId, after: { questions: questions.length } });
     return questions;
-  });
+  }, key);
 }
 
 /** Here, since this folder is below that of shelters. */

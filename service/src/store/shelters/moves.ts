@@ -21,7 +21,7 @@ export async function movePetToShelter(
   actor: Actor,
 ): Promise<boolean> {
   try {
-    return await catalogue.transaction((tx) => movePetWithin(tx, petId, shelterId, actor), actor.clientId ?? undefined);
+    return await catalogue.transaction((tx) => movePetWithin(tx, petId, shelterId, actor), actor);
   } catch (error) {
     if (violates(error, 'pets_shelter_id_fkey')) throw shelterNotFound(String(shelterId));
     if (!violates(error, 'profiles_external_id')) throw error;

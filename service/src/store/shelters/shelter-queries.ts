@@ -1,10 +1,13 @@
+import { noWords, type ShelterWords, type WordField, wordFields } from '../../domain/shelter-words.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { recentTransactionOf, runningTransaction } from '../../platform/db/recent-transactions.ts';
 import type { ListingWriter } from '../list-cache/catalogue.ts';
 import { type Shelter, type ShelterValues, shelterFields } from './shelter-schemas.ts';
 
 const columnOf = (field: keyof ShelterValues) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const columns = ['id', ...shelterFields.map((field) => `${columnOf(field)} as "${field}"`)].join(', ');
+const columns = ['id', ...shelterFields.map(columnOf)]
+  .map((column, i) => `shelters.${column} as "${['id', ...shelterFields][i]}"`)
+  .join(', ');
 
 /** One keyset page. */
 export async function selectShelters(db: Db, page: { afterId: bigint | undefined; limit: number }): Promise<Shelter[]> {
@@ -49,15 +52,11 @@ export async function insertShelter(tx: Transaction, shelter: ShelterValues): Pr
   return inserted;
 }
 
-/** What searches for a place compare. */
-const placeFields = ['latitude', 'longitude', 'town', 'postcode'] as const satisfies ReadonlyArray<keyof ShelterValues>;
-
 /**
- * The caller has locked it as `before`. Every change is announced, also one that no listing shows: a retry acknowledges the transaction,
- * and one that was not announced would then cost every cached list.
+ * The caller has locked it. Every change is announced, also one that no listing shows: a retry acknowledges the transaction, and one that
+ * was not announced would then cost every cached list. `isMoved`: searches for a place may find another.
  */
-export async function updateShelter(tx: ListingWriter, shelter: Shelter, before: ShelterValues): Promise<Shelter> {
-  const isMoved = placeFields.some((field) => shelter[field] !== before[field]);
+export async function updateShelter(tx: ListingWriter, shelter: Shelter, isMoved: boolean): Promise<Shelter> {
   const [updated] = await tx.writeListing<Shelter>(
     {
       name: 'update-shelter',
@@ -69,6 +68,43 @@ export async function updateShelter(tx: ListingWriter, shelter: Shelter, before:
   );
   if (!updated) throw new Error('a locked shelter does not exist');
   return updated;
+}
+
+const isWaiting = (field: WordField) =>
+  `(shelters.${field} is not null and shelters.${field} is distinct from confirmed_shelters.${field})`;
+
+/** Those that say what nobody has confirmed, by id, with what was confirmed. The table is read whole: this is rarely asked. */
+export async function selectWaiting(
+  db: Db,
+  { afterId, limit, fields }: { readonly afterId: bigint; readonly limit: number; readonly fields: readonly WordField[] },
+): Promise<Array<{ readonly shelter: Shelter; readonly confirmed: ShelterWords }>> {
+  const { rows } = await db.query<Shelter & { confirmed: ShelterWords | null }>({
+    text: `select ${columns}, to_jsonb(confirmed_shelters) as confirmed
+      from shelters left join confirmed_shelters on shelter_id = shelters.id
+      where shelters.id > $1 and (${fields.map(isWaiting).join(' or ')}) order by shelters.id limit $2`,
+    values: [afterId, limit],
+  });
+  return rows.map(({ confirmed, ...shelter }) => ({ shelter, confirmed: confirmed ?? noWords }));
+}
+
+/** Stable while the shelter is locked. */
+export async function findConfirmed(db: Db, id: bigint): Promise<ShelterWords> {
+  const { rows } = await db.query<ShelterWords>({
+    name: 'confirmed-shelter',
+    text: `select ${wordFields.join(', ')} from confirmed_shelters where shelter_id = $1`,
+    values: [id],
+  });
+  return rows[0] ?? noWords;
+}
+
+/** The shelter is locked, or was just added. */
+export async function upsertConfirmed(tx: Transaction, id: bigint, words: ShelterWords): Promise<void> {
+  await tx.query({
+    name: 'confirm-shelter',
+    text: `insert into confirmed_shelters (shelter_id, ${wordFields.join(', ')}) values ($1, ${wordFields.map((_, i) => `$${i + 2}`).join(', ')})
+      on conflict (shelter_id) do update set ${wordFields.map((field) => `${field} = excluded.${field}`).join(', ')}`,
+    values: [id, ...wordFields.map((field) => words[field])],
+  });
 }
 
 /** The animal that has the externalId of this one in a shelter; undefined: none. */

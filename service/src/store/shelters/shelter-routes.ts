@@ -31,7 +31,14 @@ const shelterId = PathIds({ shelterId: 'Identifier of the shelter.' });
 const readShelterId = idReader(shelterNotFound);
 const readPetId = idReader(petNotFound);
 
-export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transactor; readonly catalogue: Catalogue }): void {
+interface Parts {
+  readonly db: Transactor;
+  readonly catalogue: Catalogue;
+  /** Mail is on. */
+  readonly mails: boolean;
+}
+
+export function shelterRoutes(api: Api, { db, catalogue, mails }: Parts): void {
   api.get(
     '/shelters',
     operation({
@@ -57,6 +64,7 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
       headers: idempotencyHeader,
       body: Ref(NewShelterSchema),
       response: created('The created shelter.', ShelterSchema, etagHeader),
+      errors: shelterErrors.create,
     }),
     (request, reply) =>
       respondOnce(db, request, reply, async (tx) => {
@@ -99,7 +107,7 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
     }),
     async (request, reply) => {
       const key = callerOf(request);
-      const access = { key, by: requestAuthor(key, request.ip), expect: expectEtag(request.headers['if-match']) };
+      const access = { key, by: requestAuthor(key, request.ip), expect: expectEtag(request.headers['if-match']), mails };
       return sendShelter(reply, await changeShelter(catalogue, readShelterId(request.params.shelterId), request.body, access));
     },
   );

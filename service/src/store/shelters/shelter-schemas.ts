@@ -89,7 +89,8 @@ const aboutModes = modes.map((mode) => `${mode}: ${adoptionModes[mode]}`).join('
 const settings = {
   adoption: StringEnum(modes, { description: `How its animals are adopted. ${aboutModes}`, examples: [shelterDefaults.adoption] }),
   applicationsMax: Type.Integer({
-    description: 'How many open applications an animal of the shelter may have.',
+    description:
+      'How many open applications of partners an animal of the shelter may have. Where it is 10 or more, a fifth of them, and at least 3, is kept from each client for the others. Staff can enter as many again.',
     minimum: 1,
     maximum: applicationsMaxMax,
     examples: [shelterDefaults.applicationsMax],

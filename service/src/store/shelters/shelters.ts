@@ -1,11 +1,23 @@
+import { type Acting, theService } from '../../domain/actor.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
-import { requireShelter } from '../../partners/admission/access.ts';
+import { type ShelterWords, type WordField, wordFields } from '../../domain/shelter-words.ts';
+import { insufficientScope, requireShelter } from '../../partners/admission/access.ts';
 import { type AuditAuthor, type AuditedValues, changedValues, recordAudit } from '../../partners/audit/audit.ts';
-import type { Db, Transaction } from '../../platform/db/handles.ts';
+import type { Db, Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
-import type { Catalogue } from '../list-cache/catalogue.ts';
+import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { shelterNotFound } from '../questions/questions.ts';
-import { findShelter, insertShelter, lockShelter, updateShelter } from './shelter-queries.ts';
+import { queueAddressMail } from './address-mail.ts';
+import { confirmedByWriting, isSameWords, isStoreStaff, waitingFields, wordsOf } from './confirmed-words.ts';
+import {
+  findConfirmed,
+  findShelter,
+  insertShelter,
+  lockShelter,
+  selectWaiting,
+  updateShelter,
+  upsertConfirmed,
+} from './shelter-queries.ts';
 import {
   lengthsMax,
   type NewShelter,
@@ -22,7 +34,8 @@ type Expectation = (shelter: Shelter) => void;
 /** The errors of the operations, for the documents. */
 export const shelterErrors = {
   get: ['shelter_not_found'],
-  change: ['shelter_not_found'],
+  create: ['recorded_change_limit'],
+  change: ['shelter_not_found', 'recorded_change_limit'],
   movePet: ['pet_not_found', 'shelter_not_found', 'external_id_taken'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
@@ -32,6 +45,7 @@ export async function getShelter(db: Db, id: bigint): Promise<Shelter> {
   return shelter;
 }
 
+/** Only store staff add shelters, so a trigger confirms what they say of one. */
 export async function createShelter(tx: Transaction, by: AuditAuthor, input: NewShelter): Promise<Shelter> {
   const shelter = await insertShelter(tx, checked(merge(empty, input)));
   const after = auditedValues(shelter);
@@ -44,7 +58,7 @@ export async function changeShelter(
   catalogue: Catalogue,
   id: bigint,
   changes: ShelterChanges,
-  { key, by, expect }: { key: KeyRights; by: AuditAuthor; expect: Expectation },
+  { key, by, expect, mails }: Mails & { key: KeyRights & Acting; by: AuditAuthor; expect: Expectation },
 ): Promise<Shelter> {
   return catalogue.transaction(async (tx) => {
     const locked = await lockShelter(tx, id);
@@ -53,16 +67,121 @@ export async function changeShelter(
     requireShelter(key, 'manageShelters', id);
     expect(shelter);
     const values = checked(merge(shelter, changes));
-    if (isSame(values, shelter)) {
+    const before = await findConfirmed(tx, id);
+    const confirmed = isStoreStaff(key) ? confirmedByWriting(before, changes, values) : before;
+    if (isSame(values, shelter) && isSameWords(confirmed, before)) {
       if (changedIn !== null) tx.acknowledge(changedIn);
       return shelter;
     }
-    const changed = await updateShelter(tx, { id, ...values }, shelter);
+    const changed = await save(tx, { ...shelter, confirmed: before }, { id, ...values, confirmed });
+    if (mails && changed.email !== null && changed.email !== shelter.email && changed.email !== confirmed.email)
+      await queueAddressMail(tx, id);
     const differences = changedValues(auditedValues(shelter), auditedValues(changed));
     if (differences) await recordAudit(tx, by, 'shelter.changed', { targetId: id, shelterId: id, ...differences });
     return changed;
-  });
+  }, key);
 }
+
+/** What a shelter says, and mail and searches for places don't have yet. */
+export interface WaitingShelter {
+  readonly shelter: Shelter;
+  readonly confirmed: ShelterWords;
+  readonly waiting: readonly WordField[];
+}
+
+interface Mails {
+  /** Mail is on: e-mail addresses are confirmed by links. */
+  readonly mails: boolean;
+}
+
+export async function listWaiting(
+  db: Db,
+  { afterId, limit, mails }: Mails & { readonly afterId: bigint; readonly limit: number },
+): Promise<WaitingShelter[]> {
+  const found = await selectWaiting(db, { afterId, limit, fields: wordFields.filter((field) => field !== 'email' || mails) });
+  return found.map(({ shelter, confirmed }) => ({ shelter, confirmed, waiting: waitingFields(shelter, confirmed, { mails }) }));
+}
+
+/** Of one, also if nothing waits. */
+export async function getWaiting(db: Db, id: bigint, mails: Mails): Promise<WaitingShelter> {
+  const [shelter, confirmed] = [await getShelter(db, id), await findConfirmed(db, id)];
+  return { shelter, confirmed, waiting: waitingFields(shelter, confirmed, mails) };
+}
+
+export interface ConfirmedShelter {
+  readonly shelter: Shelter;
+  readonly confirmed: readonly WordField[];
+  /** A link that confirms the e-mail address is mailed there. */
+  readonly asksByMail: boolean;
+}
+
+/** Store staff have looked at what the shelter says. Its e-mail address is confirmed by the people who read mail there: they are asked again. */
+export async function confirmShelter(
+  catalogue: Transactions<CatalogueTransaction>,
+  id: bigint,
+  { key, by, mails, expect }: Mails & { readonly key: KeyRights & Acting; readonly by: AuditAuthor; readonly expect: Expectation },
+): Promise<ConfirmedShelter> {
+  return catalogue.transaction(async (tx) => {
+    const locked = await lockShelter(tx, id);
+    if (!locked) throw shelterNotFound(String(id));
+    const { shelter, changedIn } = locked;
+    if (!isStoreStaff(key)) throw insufficientScope('Only the staff of the store confirm what shelters say.', ['store:manage']);
+    expect(shelter);
+    const before = await findConfirmed(tx, id);
+    const waiting = waitingFields(shelter, before, { mails });
+    const asksByMail = waiting.includes('email');
+    if (asksByMail) await queueAddressMail(tx, id);
+    const fields = waiting.filter((field) => field !== 'email');
+    const confirmed = { ...before, ...wordsOf(shelter, fields) };
+    if (fields.length > 0) {
+      await save(tx, { ...shelter, confirmed: before }, { ...shelter, confirmed });
+      await recordAudit(tx, by, 'shelter.confirmed', {
+        targetId: id,
+        shelterId: id,
+        before: wordsOf(before, fields),
+        after: wordsOf(confirmed, fields),
+      });
+    } else if (changedIn !== null) tx.acknowledge(changedIn);
+    return { shelter, confirmed: fields, asksByMail };
+  }, key);
+}
+
+/** The address of a shelter, and whether it is confirmed. Undefined: it has none. */
+export async function findAddress(
+  db: Db,
+  id: bigint,
+): Promise<{ readonly email: string; readonly name: string | null; readonly isConfirmed: boolean } | undefined> {
+  const email = (await findShelter(db, id))?.email;
+  if (!email) return undefined;
+  const confirmed = await findConfirmed(db, id);
+  return { email, name: confirmed.name, isConfirmed: confirmed.email === email };
+}
+
+/** Somebody has followed the link that was mailed there. False: the shelter has another address now. */
+export const confirmAddress = (db: Transactor, id: bigint, isAddress: (email: string) => boolean): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    const email = (await lockShelter(tx, id))?.shelter.email;
+    if (!email || !isAddress(email)) return false;
+    await upsertConfirmed(tx, id, { ...(await findConfirmed(tx, id)), email });
+    return true;
+  }, theService);
+
+interface Locked extends Shelter {
+  readonly confirmed: ShelterWords;
+}
+
+/** Writes the shelter, which is locked as `before`. */
+async function save(tx: CatalogueTransaction, before: Locked, { confirmed, ...shelter }: Locked): Promise<Shelter> {
+  const isMoved =
+    placeFields.some((field) => shelter[field] !== before[field]) ||
+    placeWords.some((field) => confirmed[field] !== before.confirmed[field]);
+  if (!isSameWords(confirmed, before.confirmed)) await upsertConfirmed(tx, shelter.id, confirmed);
+  return updateShelter(tx, shelter, isMoved);
+}
+
+/** What searches for a place compare. Words are read as a place if they are confirmed. */
+const placeWords = ['town', 'postcode'] as const;
+const placeFields = ['latitude', 'longitude', ...placeWords] as const satisfies ReadonlyArray<keyof ShelterValues>;
 
 /** What the audit says of a shelter. Long texts are public and are not repeated there. */
 const auditedValues = (shelter: ShelterValues): AuditedValues =>

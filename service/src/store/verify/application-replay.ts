@@ -2,19 +2,27 @@ import { isApplicationTransition, unconfirmed } from '../../domain/application-s
 import { findDisagreement } from './application-agreement.ts';
 import type { ApplicationRow, ApplicationState } from './verify-application-queries.ts';
 
+const dayMs = 86_400_000;
+/** A row's time is later than the beginning of its transaction, which decides. */
+const toleranceMs = 60_000;
+
 /** Replays the history of one application, row by row. The methods return what is wrong as a sentence, or undefined. */
 export class ApplicationReplay {
   readonly #id: bigint;
   #status: string | null = null;
   #orderId: bigint | null = null;
+  #by = '';
+  #at = new Date(0);
 
   constructor(id: bigint) {
     this.#id = id;
   }
 
-  apply({ id, from, to, orderId }: ApplicationRow): string | undefined {
-    const violation = this.#step(from, to);
+  apply({ id, from, to, by, at, orderId }: ApplicationRow): string | undefined {
+    const violation = this.#step(from, to, at);
     this.#status = to;
+    this.#by = by;
+    this.#at = at;
     this.#orderId = orderId;
     return violation && `application history row ${id} (application ${this.#id}): ${violation}`;
   }
@@ -25,9 +33,12 @@ export class ApplicationReplay {
     return violation && `application ${this.#id}: ${violation}`;
   }
 
-  #step(from: string | null, to: string): string | undefined {
+  #step(from: string | null, to: string, at: Date): string | undefined {
     if (from !== this.#status) return `the application changes from ${named(from)} to ${to}, but its status was ${named(this.#status)}`;
-    return isApplicationTransition(from, to) ? undefined : `an application can't change from ${named(from)} to ${to}`;
+    const days = (at.getTime() - this.#at.getTime() - toleranceMs) / dayMs;
+    return isApplicationTransition(from, to, { by: this.#by, days })
+      ? undefined
+      : `an application can't change from ${named(from)} to ${to}`;
   }
 
   #compareEnd({ status, orderId }: ApplicationState): string | undefined {

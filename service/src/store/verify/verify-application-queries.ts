@@ -38,6 +38,8 @@ export interface ApplicationRow {
   readonly personId: bigint | null;
   readonly from: string | null;
   readonly to: string;
+  readonly by: string;
+  readonly at: Date;
 }
 
 /** A row of an application, after which a query continues. */
@@ -96,7 +98,7 @@ export async function selectApplicationHistory(
   const { rows } = await db.query<ApplicationRow>({
     name: 'verify-application-history',
     text: `select id, application_id as "applicationId", order_id as "orderId", client_id as "clientId", key_id as "keyId", person_id as "personId",
-        from_status as "from", to_status as "to"
+        from_status as "from", to_status as "to", by, at
       from application_history where (application_id, id) > ($1, $2) and application_id <= $3 order by application_id, id limit $4`,
     values: [after.applicationId, after.id, lastApplicationId, limit],
   });

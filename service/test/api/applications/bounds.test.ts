@@ -1,21 +1,27 @@
-// One partner can't bury a shelter in applications, and one animal not its staff.
+// One partner can't bury a shelter in applications, nor take all places of an animal, and one animal can't bury its staff.
 import { describe, expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
+import { findFull } from '../../../src/store/applications/places.ts';
 import { confirmByAdopter } from '../../../src/store/applications/submissions.ts';
+import type { Pet } from '../../../src/store/pets/pet-schemas.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { apply, decide, decideAll, fill, readApplication, submit, submitUnconfirmed } from '../../application-steps.ts';
 import { errorResponse } from '../../error-response.ts';
+import { createShelterKey } from '../../shelter-steps.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
 
 const store = await openTestStore();
 const manager = await createManager(store);
 const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
 const perAnimal = 100;
+/** Of one client. */
+const share = 80;
 
 const pet = async () => (await addPet(store, manager)).id;
 const spread = async (key: TestKey, count: number, status?: 'unconfirmed') => {
   // Not more for an animal than its shelter takes.
-  for (let left = count; left > 0; left -= perAnimal - 1) await fill(store, key, await pet(), Math.min(left, perAnimal - 1), status);
+  for (let left = count; left > 0; left -= share) await fill(store, key, await pet(), Math.min(left, share), status);
 };
 const countOpen = async (petId: number) =>
   (await store.read("select from applications where pet_id = $1 and status in ('submitted', 'reviewing', 'accepted')", petId)).length;
@@ -49,7 +55,8 @@ describe('An adopter', () => {
 describe('An animal', () => {
   test('has at most 100 open applications; the next is 409, also of another client, until one has ended', async () => {
     const petId = await pet();
-    await fill(store, await store.createKey(), petId, perAnimal - 1);
+    await fill(store, await store.createKey(), petId, share);
+    await fill(store, await store.createKey(), petId, perAnimal - share - 1);
     const last = await submit(store, manager, petId);
     const message = `Biscuit (id ${petId}) has 100 open applications; its shelter takes 100.`;
     expect(await apply(store, await store.createKey(), petId)).toMatchObject(errorResponse(409, 'applications_full', message));
@@ -61,7 +68,8 @@ describe('An animal', () => {
 
   test('that 30 clients apply for at once, with 10 places left, gets 10', async () => {
     const petId = await pet();
-    await fill(store, manager, petId, perAnimal - 10);
+    await fill(store, await store.createKey(), petId, share);
+    await fill(store, manager, petId, perAnimal - share - 10);
     const keys = [];
     for (let i = 0; i < 30; i += 1) keys.push(await store.createKey());
     const send = async (key: TestKey) => {
@@ -79,6 +87,95 @@ describe('An animal', () => {
     const petId = await pet();
     await fill(store, await store.createKey(), petId, perAnimal, 'unconfirmed');
     expect(await apply(store, manager, petId)).toMatchObject({ status: 201 });
+  });
+});
+
+describe('The places of an animal', () => {
+  const ofClient = (own: number, petId: number) =>
+    `This client has ${own} open applications for Biscuit (id ${petId}). Its shelter takes 100, at most 80 of one client.`;
+  const enter = (petId: number, key = manager) => apply(store, key, petId, { adopter: ada, confirmed: true });
+  const setSuspended = (key: TestKey, isSuspended: boolean) =>
+    store.write(`update clients set suspended_at = ${isSuspended ? 'now()' : 'null'} where id = $1`, key.clientId);
+
+  test('are not taken by one client: it gets 80 of 100, others the other 20, and staff enter whatever those have', async () => {
+    const petId = await pet();
+    const key = await store.createKey();
+    const statuses = [];
+    for (let i = 0; i < perAnimal; i += 1)
+      statuses.push((await apply(store, key, petId, { adopter: { name: 'Bob', email: `bob.${i}@example.org` } })).status);
+    expect(statuses).toEqual([...Array(share).fill(201), ...Array(perAnimal - share).fill(409)]);
+    expect(await apply(store, key, petId)).toMatchObject(errorResponse(409, 'applications_full', ofClient(share, petId)));
+    const other = await store.createKey();
+    expect(await apply(store, other, petId)).toMatchObject({ status: 201 });
+    expect(await enter(petId)).toMatchObject({ status: 201 });
+    // Two together have all, and staff still enter.
+    await fill(store, other, petId, perAnimal - share - 1);
+    expect(await apply(store, await store.createKey(), petId)).toMatchObject({ status: 409, json: { code: 'applications_full' } });
+    const staffOfShelter = await createShelterKey(store, 1);
+    expect(await enter(petId, staffOfShelter)).toMatchObject({ status: 201 });
+    expect(await countOpen(petId)).toBe(perAnimal + 2);
+  });
+
+  test('for staff are as many again, and theirs take none of the others', async () => {
+    const petId = await pet();
+    await fill(store, manager, petId, perAnimal);
+    await store.write('update applications set is_entered = true where pet_id = $1', petId);
+    const message = `Staff have entered 100 applications for Biscuit (id ${petId}) that are still open; 100 are allowed. Decide on some of them first.`;
+    expect(await enter(petId)).toMatchObject(errorResponse(409, 'applications_full', message));
+    expect(await apply(store, manager, petId)).toMatchObject({ status: 201 });
+    expect(await apply(store, await store.createKey(), petId)).toMatchObject({ status: 201 });
+  });
+
+  test('are free while their client is suspended, and taken again when it is resumed', async () => {
+    const petId = await pet();
+    const [first, second, third] = [await store.createKey(), await store.createKey(), await store.createKey()];
+    await fill(store, first, petId, share);
+    await fill(store, second, petId, perAnimal - share);
+    expect(await apply(store, third, petId)).toMatchObject({ status: 409 });
+    await setSuspended(first, true);
+    await submit(store, third, petId);
+    expect(await countOpen(petId)).toBe(perAnimal + 1);
+    await setSuspended(first, false);
+    const full = `Biscuit (id ${petId}) has 101 open applications; its shelter takes 100.`;
+    expect(await apply(store, third, petId, { adopter: ada })).toMatchObject(errorResponse(409, 'applications_full', full));
+    await store.write(
+      `update applications set status = 'declined' where id in (select id from applications where client_id = $1 limit 2)`,
+      first.clientId,
+    );
+    expect(await apply(store, third, petId, { adopter: ada })).toMatchObject({ status: 201 });
+  });
+
+  test('of a suspended client hold what its adopters still confirm, and what staff reopen', async () => {
+    const petId = await pet();
+    const key = await store.createKey();
+    const { id } = await submitUnconfirmed(store, key, petId, ada.email);
+    await fill(store, key, petId, share);
+    const [declined] = await store.write<{ id: bigint }>(
+      `update applications set status = 'declined' where id = (select max(id) from applications where pet_id = $1) returning id`,
+      petId,
+    );
+    const confirm = () => store.dependencies.db.transaction((tx) => confirmByAdopter(tx, id, async () => planBounds.free), theService);
+    await setSuspended(key, true);
+    await confirm();
+    const message = ofClient(share, petId);
+    expect(await decide(store, manager, Number(declined?.id), 'reopen')).toMatchObject(errorResponse(409, 'applications_full', message));
+  });
+
+  test.each([
+    [9, 9],
+    [10, 7],
+    [15, 12],
+    [16, 12],
+    [500, 400],
+  ])('are %i, of which a client has at most %i', (max, most) => {
+    const holdings = (sent: number) => [{ clientId: 1n, isSuspended: false, sent, entered: 0 }];
+    const full = (sent: number, clientId = 1n) =>
+      findFull({ id: 1n, name: 'Biscuit' } as Pet, { max, holdings: holdings(sent) }, { clientId, isEntry: false });
+    expect([full(most - 1), full(most)?.code, most < max && full(most, 2n)]).toEqual([
+      undefined,
+      'applications_full',
+      most < max && undefined,
+    ]);
   });
 });
 
@@ -125,7 +222,8 @@ describe('A client', () => {
 });
 
 describe('A confirmation', () => {
-  const confirm = (id: bigint) => store.dependencies.db.transaction((tx) => confirmByAdopter(tx, id, async () => planBounds.free));
+  const confirm = (id: bigint) =>
+    store.dependencies.db.transaction((tx) => confirmByAdopter(tx, id, async () => planBounds.free), theService);
 
   test('submits the application once, and staff see it from then on', async () => {
     const key = await store.createKey();
@@ -144,6 +242,7 @@ describe('A confirmation', () => {
       (key: TestKey, petId: number) => submit(store, key, petId, { adopter: ada }),
     ],
     ['the animal has no place left', 'applications_full', (_: TestKey, petId: number) => fill(store, manager, petId, perAnimal)],
+    ['the client has its share of the places', 'applications_full', (key: TestKey, petId: number) => fill(store, key, petId, share)],
     [
       'the animal was sold',
       'pet_not_available',

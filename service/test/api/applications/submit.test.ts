@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applicationJson, withStatusUrl } from '../../../src/store/applications/application-json.ts';
+import { applicationJson, idOf, withStatusUrl } from '../../../src/store/applications/application-json.ts';
 import { addPet, createManager, readPet } from '../../adoption-steps.ts';
 import { apply, readApplication, submit, submitUnconfirmed } from '../../application-steps.ts';
 import { errorResponse } from '../../error-response.ts';
@@ -161,20 +161,22 @@ describe('An application whose adopter has to confirm the address', () => {
 });
 
 describe("The address of the adopter's page", () => {
-  const urlOf = (id: bigint) => `https://adopt.example/a/"${id}"`;
+  const url = 'https://adopt.example/a/"7"';
 
   test('is added to the stored text of a response, and to none if there is no page', () => {
     const now = new Date();
     const application = {
       ...{ id: 7n, petId: 1n, shelterId: 1n, clientId: partner.clientId, orderId: null, isMailed: false },
+      ...{ isConfirmed: false, linkNumber: 0n, isReopenable: false },
       ...({ status: 'submitted', closedReason: null, adopter: { name: 'Ada', email: 'ada@example.org', phone: null } } as const),
       ...{ answers: [], note: 'secret', message: null, createdAt: now, updatedAt: now },
     };
     const text = applicationJson(application, false);
     expect(text).not.toContain('secret');
     expect(withStatusUrl(text, undefined)).toBe(text);
-    expect(JSON.parse(withStatusUrl(text, urlOf))).toEqual({ ...JSON.parse(text), statusUrl: urlOf(7n) });
+    expect(JSON.parse(withStatusUrl(text, url))).toEqual({ ...JSON.parse(text), statusUrl: url });
+    expect(idOf(text)).toBe(7n);
     expect(JSON.parse(applicationJson(application, true))).toMatchObject({ note: 'secret' });
-    expect(() => withStatusUrl('{"petId":1}', urlOf)).toThrow('does not begin with its id');
+    expect(() => idOf('{"petId":1}')).toThrow('does not begin with its id');
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { countLockWaits } from '../../lock-waits.ts';
@@ -53,7 +54,7 @@ describe('DELETE /v1/categories/{categoryId}', () => {
       await tx.query({ text: `insert into pets (name, category_id, status) values ('Biscuit', 54, 'available')` });
       removing = remove(54);
       await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
-    });
+    }, theService);
     expect(await removing).toMatchObject(errorResponse(409, 'category_in_use', 'Category 54 contains an animal'));
   });
 
@@ -73,7 +74,7 @@ describe('POST /v1/pets into a category that is removed at the same time', () =>
       await tx.query({ text: 'delete from categories where id = $1', values: [id] });
       posting = store.call('POST', '/v1/pets', { key: key.key, body: { name: 'Late', categoryId: id }, headers });
       await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
-    });
+    }, theService);
     return posting;
   }
 

@@ -1,5 +1,7 @@
 // A cached page must not differ from one that was read: the same response, counted the same, for the same keys.
+
 import { beforeEach, describe, expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { settleClientChange } from '../../../src/partners/clients/client-epochs.ts';
 import { revokeApiKey } from '../../../src/partners/clients/clients.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
@@ -110,7 +112,7 @@ describe('A cached page', () => {
   test('is rejected for a revoked key', async () => {
     const revoked = await store.createKey();
     await list({}, revoked);
-    await revokeApiKey(store.dependencies.db, revoked.id);
+    await store.dependencies.db.transaction((tx) => revokeApiKey(tx, revoked.id), theService);
     await settleClientChange(store.dependencies.redis, store.dependencies.redisKeys, revoked.clientId);
     expect(await list({}, revoked)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });

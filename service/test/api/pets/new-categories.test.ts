@@ -1,5 +1,7 @@
 // The number of categories that a client may register by adding animals.
+
 import { describe, expect, test, vi } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { countLockWaits } from '../../lock-waits.ts';
@@ -94,7 +96,7 @@ describe('POST /v1/pets with a new category', () => {
       await tx.query({ text: 'insert into categories (id) values ($1)', values: [id] });
       adding = add(key, id);
       await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
-    });
+    }, theService);
     expect(await adding).toMatchObject({ status: 201 });
     expect(await registeredBy(key)).toBeUndefined();
   });
@@ -170,7 +172,7 @@ describe('POST /v1/pets with a new category', () => {
       expect((await Promise.all(lists)).map(({ status }) => status)).toEqual(Array(connections).fill(200));
       // A statement that waits for the transaction is cancelled after 2 s. Statements behind it on the same connection would wait as long.
       expect(performance.now() - startedAtMs).toBeLessThan(1_000);
-    });
+    }, theService);
     await Promise.all(adding);
   });
 });

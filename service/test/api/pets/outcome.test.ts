@@ -1,5 +1,7 @@
 // How an animal leaves the store without being adopted here: staff record it, partners see a removal, and for 30 days it can be undone.
+
 import { describe, expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { type OutcomeType, outcomeTypes, outcomeUndoing } from '../../../src/domain/outcomes.ts';
 import { endUndoableOutcomes } from '../../../src/store/outcomes/outcomes.ts';
 import { deleteRemoved } from '../../../src/store/photos/removed-files.ts';
@@ -322,7 +324,7 @@ test('A worker ends a batch at a time, and leaves animals that are locked to the
   const counts = await db.transaction(async (tx) => {
     await tx.query({ text: 'select from pets where id = $1 for update', values: [ids[4]] });
     return [await endUndoableOutcomes(db, 3), await endUndoableOutcomes(db, 3)];
-  });
+  }, theService);
   expect([...counts, await endUndoableOutcomes(db, 3), await endUndoableOutcomes(db, 3)]).toEqual([3, 1, 1, 0]);
 });
 

@@ -1,6 +1,7 @@
 // Endpoints that fail: for one animal, or as a whole.
 
 import { describe, expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
@@ -201,7 +202,7 @@ describe('failingSince', () => {
       await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [id] });
       await publish('b');
       await bench.hasStatuses(id, 'pending', 'delivered');
-    });
+    }, theService);
     await publish('c');
     await bench.hasStatuses(id, 'pending', 'delivered', 'delivered');
     expect((await bench.webhook(id)).failingSince).toBeNull();
@@ -290,6 +291,6 @@ test('Changing an endpoint does not wait for results that are just being stored'
   const { status } = await bench.store.dependencies.db.transaction(async (tx) => {
     await tx.query({ text: 'select from delivery_exceptions where webhook_id = $1 limit 1 for update', values: [id] });
     return bench.call('PATCH', `/${id}`, { status: 'enabled' });
-  });
+  }, theService);
   expect(status).toBe(200);
 });

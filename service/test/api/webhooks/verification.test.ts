@@ -1,6 +1,7 @@
 // New and repointed endpoints get nothing but tests until they accept one.
 
 import { beforeEach, describe, expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Reply, verifySignature, WebhookReceiver } from '../../webhook-receiver.ts';
@@ -259,7 +260,7 @@ describe('An endpoint that is being changed when the result of a test is stored'
       respond(reply);
       respondWith(204);
       await poll(() => testsOf(id)).until((tests) => tests[0]?.status === stored);
-    });
+    }, theService);
   }
 
   test('is verified by another test', async () => {

@@ -1,14 +1,14 @@
 // A database that stops responding, or fails, when a test says so.
 import type pg from 'pg';
-import { Transaction, type Transactor } from '../../../src/platform/db/handles.ts';
+import { type ServiceDb, Transaction } from '../../../src/platform/db/handles.ts';
 
-export class FaultyDb implements Transactor {
-  readonly #db: Transactor;
+export class FaultyDb implements ServiceDb {
+  readonly #db: ServiceDb;
   #stalled: { readonly name: RegExp; readonly until: Promise<void>; readonly resume: () => void } | undefined;
   #failing: { readonly name: RegExp; times: number } | undefined;
   #waiting = 0;
 
-  constructor(db: Transactor) {
+  constructor(db: ServiceDb) {
     this.#db = db;
   }
 
@@ -49,7 +49,7 @@ export class FaultyDb implements Transactor {
     return this.#db.write<Row>(statement);
   }
 
-  readonly transaction: Transactor['transaction'] = (work, clientId) =>
+  readonly transaction: ServiceDb['transaction'] = (work, by) =>
     this.#db.transaction(
       (tx) =>
         work(
@@ -60,7 +60,7 @@ export class FaultyDb implements Transactor {
             },
           }),
         ),
-      clientId,
+      by,
     );
 
   async #pass({ name }: pg.QueryConfig): Promise<void> {

@@ -1,5 +1,6 @@
 // What a worker that was suspended until its lease expired does when it continues: it still has the number of its lease, and another
 // worker has its shard.
+
 import { describe, expect, test } from 'vitest';
 import { disableEndpoints, insertVerifications, markRead, selectChanged } from '../../../src/changes/delivery/endpoint-queries.ts';
 import {
@@ -24,6 +25,7 @@ import {
   moveShards,
   releaseShards,
 } from '../../../src/changes/delivery/shard-queries.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import type { Transaction } from '../../../src/platform/db/handles.ts';
 import { openTestStore } from '../../test-store.ts';
 import { addEndpoint } from '../../webhook-work.ts';
@@ -117,7 +119,7 @@ describe('The suspended worker changes nothing, and the owner of the shard does,
       await write(tx, owner);
       expect(await dump(tx)).not.toEqual(before);
       throw rolledBack;
-    });
+    }, theService);
     await expect(work).rejects.toBe(rolledBack);
   });
 
@@ -135,10 +137,10 @@ test('a shard whose owner is writing is not taken until the commit', async () =>
   await db.transaction(async (tx) => {
     expect(await lockOwnShards(tx, owner, [shard])).toEqual(new Set([shard]));
     expect(await acquireShards(db, next.id, [shard])).toEqual([]);
-  });
+  }, theService);
   await db.transaction(async (tx) => {
     await moveEndpoints(tx, owner, [{ id, position: 0n }]);
     expect(await acquireShards(db, next.id, [shard])).toEqual([]);
-  });
+  }, theService);
   expect(await acquireShards(db, next.id, [shard])).toHaveLength(1);
 });

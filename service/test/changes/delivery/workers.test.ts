@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { moveEndpoints, moveShards } from '../../../src/changes/delivery/shard-queries.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { poll } from '../../poll.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
@@ -325,7 +326,7 @@ describe('Cursors', () => {
       await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [id] });
       passTime(65_000);
       await poll(() => store.write('select from webhook_shards where position >= $1', before + 4)).until((rows) => rows.length === 255);
-    });
+    }, theService);
     expect(await cursorsOf(id)).toMatchObject({ own: null, shard: before });
     await suspend(first, key.clientId);
     receiver.respond = () => ({ status: 204 });
@@ -347,7 +348,7 @@ describe('Cursors', () => {
     await store.dependencies.db.transaction(async (tx) => {
       await moveShards(tx, lost, [{ id: key.clientId % 256n, position: 1_000_000n }]);
       expect(await moveEndpoints(tx, lost, [{ id: BigInt(id), position: 1_000_000n }])).toEqual(new Set());
-    });
+    }, theService);
     expect(await cursorsOf(id)).toEqual(cursors);
   });
 });

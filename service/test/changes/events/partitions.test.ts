@@ -1,7 +1,9 @@
 // The tests do not wait: they create partitions of past days, and change when events were published.
+
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { retentionDays, rotatePartitions } from '../../../src/changes/events/events.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { type EventBody, publishAll, readOn } from '../../event-steps.ts';
@@ -104,7 +106,7 @@ describe('The partitions of the feed', () => {
     await store.dependencies.db.transaction(async (tx) => {
       await tx.query({ text: 'set local enable_nestloop = off' });
       await tx.query({ text: `select drop_event_partitions(interval '30 days'), drop_attempt_partitions(interval '30 days')` });
-    });
+    }, theService);
     expect(await partitions()).toContain(dayName(0));
   });
 
@@ -118,7 +120,7 @@ describe('The partitions of the feed', () => {
       await tx.query({ text: 'create temp table feed (first_position bigint) on commit drop' });
       await tx.query({ text: 'create temp table events (position bigint) on commit drop' });
       await tx.query({ text: 'select make_event_partitions(), drop_event_partitions(make_interval(days => 1))' });
-    });
+    }, theService);
     expect(await partitions()).toEqual([dayName(0), dayName(1), dayName(2)]);
   });
 });

@@ -1,4 +1,5 @@
 // What a sender does that was slow and has lost its message, and what an erasure may rely on.
+
 import { expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../../../../testkit/mail-server.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type MailClaim,
 } from '../../../src/changes/mail/claim-queries.ts';
 import { awaitMailInFlight, cancelMail, findMailFailures } from '../../../src/changes/mail/mail-queue.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { Letters, mailKinds, makeDue, openMailSender, queue, readMail, sendAll } from '../../mail-steps.ts';
 import { poll } from '../../poll.ts';
@@ -28,14 +30,14 @@ async function claim(): Promise<MailClaim> {
   if (!claimed) throw new Error('no mail is due');
   return claimed;
 }
-const count = { address: Buffer.alloc(32, 1), isConfirmation: false, max: { messages: 10, confirmations: 3 } };
+const count = { of: Buffer.alloc(32, 1), isConfirmation: false, max: { messages: 10, confirmations: 3 } };
 const writes: ReadonlyArray<(claimed: MailClaim) => Promise<unknown>> = [
   (claimed) => beginMail(db, claimed, 600),
   (claimed) => extendMailClaim(db, claimed, 600),
   (claimed) => endMail(db, claimed, 'sent', null),
   (claimed) => endMail(db, claimed, 'failed', '550'),
   (claimed) => deferMail(db, claimed, { seconds: 600, isOfRecipient: true, failure: '450' }),
-  (claimed) => countMail(db, claimed, count),
+  (claimed) => countMail(db, claimed, [count]),
 ];
 /** Also tells a row that was written without a change. */
 const readRows = async () =>
@@ -120,7 +122,7 @@ test('a sender whose claim has ended meanwhile does not begin to send', async ()
   sender.close();
 });
 
-const cancel = (...subjectIds: bigint[]) => db.transaction((tx) => cancelMail(tx, { kinds, subjectIds }));
+const cancel = (...subjectIds: bigint[]) => db.transaction((tx) => cancelMail(tx, { kinds, subjectIds }), theService);
 
 test('what is cancelled is not sent, and its failures are forgotten; that of other subjects is', async () => {
   await restart();

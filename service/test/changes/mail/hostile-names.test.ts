@@ -9,7 +9,13 @@ import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { timeouts } from '../../mail-steps.ts';
 
 const server: MailServer = disposeAfterAll(await startMailServer());
-const sending = { from: { name: 'Danube Shelter', address: 'no-reply@store.example' }, language: 'en', id: 7n, createdAt: new Date(0) };
+const sending = {
+  from: { name: 'Danube Shelter', address: 'no-reply@store.example' },
+  replyTo: undefined,
+  language: 'en',
+  id: 7n,
+  createdAt: new Date(0),
+};
 const session = await SmtpSession.open(parseSmtpUrl(server.url), timeouts);
 disposeAfterAll({ [Symbol.dispose]: () => session.destroy() });
 

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../../../../testkit/mail-server.ts';
 import { addressKeyOf, hashAddress } from '../../../src/changes/mail/address-bounds.ts';
 import { queueMail, sweepMail } from '../../../src/changes/mail/mail-queue.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { Letters, makeDue, openMailSender, queue, readMail, sendAll } from '../../mail-steps.ts';
 import { openTestStore } from '../../test-store.ts';
@@ -25,7 +26,7 @@ test('what is queued in a transaction that is rolled back is never sent', async 
     db.transaction(async (tx) => {
       await queueMail(tx, { kind: 'accepted', subjectId: 1n });
       throw new Error('planted');
-    }),
+    }, theService),
   ).rejects.toThrow('planted');
   expect(await sender.sendNext()).toBe(0);
 });
@@ -83,7 +84,7 @@ test('a single message is not read before the transactions that found it waiting
     await queueMail(tx, shelterMail);
     expect(await sender.sendNext()).toBe(0);
     letters.write(7n, { text: 'after' });
-  });
+  }, theService);
   await sendAll(sender);
   expect(server.accepted[0]?.raw).toContain('after');
 });

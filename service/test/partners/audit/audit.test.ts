@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../../testkit/test-author.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { changedValues, recordAudit, rotateAuditPartitions } from '../../../src/partners/audit/audit.ts';
 import { type AuditFilter, listActs } from '../../../src/partners/audit/audit-list.ts';
 import { networkOfAddress } from '../../../src/platform/networks.ts';
@@ -9,7 +10,7 @@ import { openTestStore } from '../../test-store.ts';
 const store = await openTestStore();
 const { db } = store.dependencies;
 const record = (targetId: bigint) =>
-  db.transaction((tx) => recordAudit(tx, testAuthor, 'key.created', { targetId, shelterId: null, after: { client: '1' } }));
+  db.transaction((tx) => recordAudit(tx, testAuthor, 'key.created', { targetId, shelterId: null, after: { client: '1' } }), theService);
 
 beforeAll(() => record(1n));
 
@@ -47,7 +48,7 @@ describe('a row of the audit', () => {
     const failed = db.transaction(async (tx) => {
       await recordAudit(tx, testAuthor, 'key.created', { targetId: 2n, shelterId: null });
       throw new Error('too late');
-    });
+    }, theService);
     await expect(failed).rejects.toThrow('too late');
     expect(await listActs(db, { target: { kind: 'key', id: 2n }, limit: 10 })).toEqual([]);
   });

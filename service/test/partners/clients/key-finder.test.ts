@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { hashApiKey, mintApiKey } from '../../../src/partners/clients/api-key.ts';
 import { revokeApiKey } from '../../../src/partners/clients/clients.ts';
 import { KeyFinder } from '../../../src/partners/clients/key-finder.ts';
@@ -171,7 +172,7 @@ describe('KeyFinder', () => {
   describe('of a key that has ended', () => {
     const revoke = async () => {
       const { key, id } = await store.createKey();
-      await revokeApiKey(store.dependencies.db, id);
+      await store.dependencies.db.transaction((tx) => revokeApiKey(tx, id), theService);
       return key;
     };
     const expire = async () => (await store.createKey({ expiresAt: new Date(clock.now()) })).key;

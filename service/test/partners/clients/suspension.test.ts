@@ -10,6 +10,7 @@ import {
   rotateKeyAndWebhooks,
 } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import { disableByOperator, enableByOperator } from '../../../src/changes/webhooks/webhooks.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { settleClientChange } from '../../../src/partners/clients/client-epochs.ts';
 import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
@@ -101,7 +102,7 @@ describe('Revoking a key', () => {
       const revoked = revoke(leaked);
       await poll(() => countLockWaits(store)).until((count) => count === 2n);
       return [added, revoked] as const;
-    });
+    }, theService);
     const { json, status } = await adding;
     expect(status).toBe(201);
     expect((await revoking).disabled).toEqual([BigInt(json.id)]);
@@ -122,7 +123,7 @@ describe('Revoking a key', () => {
       ];
       await poll(() => countLockWaits(store)).until((count) => count === 3n);
       return [revoked, ...enabled] as const;
-    });
+    }, theService);
     expect((await revoking).disabled).toEqual(ids);
     expect((await Promise.all(enabling)).map(({ status }) => status)).toEqual([401, 200]);
     const rows = await store.read('select key_id as key, status from webhooks where id = any($1::bigint[]) order by id', ids);

@@ -1,7 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import type { Role } from '../../../src/domain/roles.ts';
 import { useInvitation } from '../../../src/partners/people/links.ts';
-import { changePerson, findPersonOf, invitePerson, listPeople, type Manager, removePerson } from '../../../src/partners/people/people.ts';
+import {
+  changePerson,
+  findPersonOf,
+  invitePerson,
+  listPeople,
+  type Manager,
+  removePerson,
+  requireInvitable,
+} from '../../../src/partners/people/people.ts';
 import { findSession } from '../../../src/partners/people/sessions.ts';
 import { actAs, join, operator, origin, signIn } from '../../people-steps.ts';
 import { openTestStore } from '../../test-store.ts';
@@ -17,8 +26,8 @@ beforeEach(async () => {
 });
 
 const invite = (by: Manager, email: string, role: Role = 'staff', shelterId: bigint | null = null) =>
-  db.transaction((tx) => invitePerson(tx, by, { email, role, shelterId }));
-const remove = (by: Manager, id: bigint) => db.transaction((tx) => removePerson(tx, () => true, by, id));
+  db.transaction((tx) => invitePerson(tx, by, { email, role, shelterId }), theService);
+const remove = (by: Manager, id: bigint) => db.transaction((tx) => removePerson(tx, () => true, by, id), theService);
 const problemOf = (work: Promise<unknown>) =>
   work.then(
     () => 'none',
@@ -32,6 +41,14 @@ describe('an invitation', () => {
     expect(person).toMatchObject({ email: 'ada@example.org', name: 'ada', role: 'staff', shelterId: null, isOpen: true });
     expect(await findPersonOf(db, 'ADA@EXAMPLE.ORG')).toMatchObject({ id: person.id });
     expect(await findPersonOf(db, '\u212Ada@example.org')).toBeUndefined();
+  });
+
+  test('is not made more by a change: whoever has its link would get more', async () => {
+    const { person, token } = await invite(operator, 'ada@example.org', 'staff', danube);
+    expect(await problemOf(db.transaction((tx) => changePerson(tx, () => true, operator, person.id, { role: 'admin' }), theService))).toBe(
+      'not_allowed',
+    );
+    expect(await db.transaction((tx) => useInvitation(tx, token, origin), theService)).toMatchObject({ role: 'staff' });
   });
 
   test('for someone who works here is refused', async () => {
@@ -56,7 +73,7 @@ describe('an invitation', () => {
 
   test('used by 20 at once is accepted once', async () => {
     const { token } = await invite(operator, 'ada@example.org');
-    const uses = Array.from({ length: 20 }, () => db.transaction((tx) => useInvitation(tx, token, origin)));
+    const uses = Array.from({ length: 20 }, () => db.transaction((tx) => useInvitation(tx, token, origin), theService));
     expect(successes(await Promise.allSettled(uses))).toBe(1);
     expect(await findPersonOf(db, 'ada@example.org')).toMatchObject({ isOpen: false, invitedUntil: null });
   });
@@ -65,21 +82,21 @@ describe('an invitation', () => {
     const first = await invite(operator, 'ada@example.org');
     const again = await Promise.all(Array.from({ length: 5 }, () => invite(operator, 'ada@example.org')));
     expect(new Set(again.map(({ person }) => person.id))).toEqual(new Set([first.person.id]));
-    const uses = [first, ...again].map(({ token }) => db.transaction((tx) => useInvitation(tx, token, origin)));
+    const uses = [first, ...again].map(({ token }) => db.transaction((tx) => useInvitation(tx, token, origin), theService));
     expect(successes(await Promise.allSettled(uses))).toBe(1);
   });
 
   test('after its end is refused', async () => {
     const { token, person } = await invite(operator, 'ada@example.org');
     await store.write('update people set invited_until = now() where id = $1', person.id);
-    expect(await problemOf(db.transaction((tx) => useInvitation(tx, token, origin)))).toBe('ended');
+    expect(await problemOf(db.transaction((tx) => useInvitation(tx, token, origin), theService))).toBe('ended');
   });
 
   test('of someone who was removed is refused', async () => {
     await join(store, { role: 'admin' });
     const { token, person } = await invite(operator, 'ada@example.org');
     await remove(operator, person.id);
-    expect(await problemOf(db.transaction((tx) => useInvitation(tx, token, origin)))).toBe('ended');
+    expect(await problemOf(db.transaction((tx) => useInvitation(tx, token, origin), theService))).toBe('ended');
   });
 
   test('comes 50 times a day from an admin of a shelter, of 60 in batches of 5', async () => {
@@ -121,16 +138,45 @@ describe('an admin of a shelter', () => {
     for (const shelterId of [alps, null]) {
       const other = await join(store, { shelterId });
       expect(await problemOf(remove(by, other.id))).toBe('not_found');
-      expect(await problemOf(db.transaction((tx) => changePerson(tx, by, other.id, { shelterId: danube })))).toBe('not_found');
+      expect(await problemOf(db.transaction((tx) => changePerson(tx, () => true, by, other.id, { shelterId: danube }), theService))).toBe(
+        'not_found',
+      );
       const own = await join(store, { shelterId: danube });
-      expect(await problemOf(db.transaction((tx) => changePerson(tx, by, own.id, { shelterId })))).toBe('not_allowed');
+      expect(await problemOf(db.transaction((tx) => changePerson(tx, () => true, by, own.id, { shelterId }), theService))).toBe(
+        'not_allowed',
+      );
     }
+  });
+
+  test('learns of an address elsewhere only that it can not be invited, and each answer counts as an invitation', async () => {
+    const by = await admin();
+    const { person } = await invite(operator, 'open@example.org', 'staff', alps);
+    const works = await join(store, { shelterId: alps });
+    const answers = await Promise.all(
+      [person.email, works.email].map((email) => requireInvitable(db, by, email).catch((error: Error) => error.message.replace(email, ''))),
+    );
+    expect(new Set(answers)).toEqual(new Set([" can't be invited here. Ask the staff of the store."]));
+    const asked: unknown[] = [];
+    for (let i = 0; i < 60; i += 1) asked.push(await problemOf(requireInvitable(db, by, works.email)));
+    expect(asked.filter((problem) => problem === 'taken')).toHaveLength(48);
+    expect(await problemOf(invite(by, 'one-more@example.org', 'staff', danube))).toBe('limit');
+  });
+
+  test('invites somebody whose invitation elsewhere has ended, and the link from there gives nothing', async () => {
+    const { person, token } = await invite(operator, 'ada@example.org', 'staff', alps);
+    await store.write('update people set invited_until = now() where id = $1', person.id);
+    const by = await admin();
+    expect(await problemOf(requireInvitable(db, by, 'ada@example.org'))).toBe('none');
+    const again = await invite(by, 'ada@example.org', 'volunteer', danube);
+    expect(again.person).toMatchObject({ shelterId: danube, role: 'volunteer', invitedBy: by.personId });
+    expect(await problemOf(db.transaction((tx) => useInvitation(tx, token, origin), theService))).toBe('ended');
+    expect(await db.transaction((tx) => useInvitation(tx, again.token, origin), theService)).toMatchObject({ shelterId: danube });
   });
 
   test('does not get hold of someone whom another shelter has invited', async () => {
     const { token } = await invite(operator, 'ada@example.org', 'staff', alps);
     expect(await problemOf(invite(await admin(), 'ada@example.org', 'staff', danube))).toBe('taken');
-    expect(await db.transaction((tx) => useInvitation(tx, token, origin))).toMatchObject({ shelterId: alps });
+    expect(await db.transaction((tx) => useInvitation(tx, token, origin), theService)).toMatchObject({ shelterId: alps });
   });
 });
 
@@ -143,7 +189,9 @@ test.each([
   const other = await join(store, { shelterId });
   expect(await problemOf(invite(by, 'ada@example.org', 'staff', shelterId))).toBe('not_allowed');
   expect(await problemOf(remove(by, other.id))).toBe('not_found');
-  expect(await problemOf(db.transaction((tx) => changePerson(tx, by, other.id, { role: 'admin' })))).toBe('not_found');
+  expect(await problemOf(db.transaction((tx) => changePerson(tx, () => true, by, other.id, { role: 'admin' }), theService))).toBe(
+    'not_found',
+  );
 });
 
 describe('the last admin of the store', () => {
@@ -151,8 +199,12 @@ describe('the last admin of the store', () => {
     const admin = await join(store, { role: 'admin' });
     await invite(operator, 'ada@example.org', 'admin');
     expect(await problemOf(remove(operator, admin.id))).toBe('last_admin');
-    expect(await problemOf(db.transaction((tx) => changePerson(tx, operator, admin.id, { role: 'staff' })))).toBe('last_admin');
-    expect(await problemOf(db.transaction((tx) => changePerson(tx, operator, admin.id, { shelterId: danube })))).toBe('last_admin');
+    expect(await problemOf(db.transaction((tx) => changePerson(tx, () => true, operator, admin.id, { role: 'staff' }), theService))).toBe(
+      'last_admin',
+    );
+    expect(
+      await problemOf(db.transaction((tx) => changePerson(tx, () => true, operator, admin.id, { shelterId: danube }), theService)),
+    ).toBe('last_admin');
   });
 
   test('is left when all are removed or demoted at once, in 20 rounds', async () => {
@@ -160,7 +212,9 @@ describe('the last admin of the store', () => {
       const admins = await Promise.all(Array.from({ length: 4 }, () => join(store, { role: 'admin' })));
       const before = await listPeople(db, { shelterId: null, afterId: 0n, limit: 1_000 });
       const acts = before.map(({ id }, i) =>
-        i % 2 === 0 ? remove(operator, id) : db.transaction((tx) => changePerson(tx, operator, id, { role: 'staff' })),
+        i % 2 === 0
+          ? remove(operator, id)
+          : db.transaction((tx) => changePerson(tx, () => true, operator, id, { role: 'staff' }), theService),
       );
       const problems = await Promise.all(acts.map(problemOf));
       expect(problems.filter((problem) => problem !== 'none')).toEqual(['last_admin']);
@@ -182,10 +236,10 @@ describe('someone who is removed', () => {
     expect((await join(store, { email: 'ada@example.org' })).id).not.toBe(person.id);
   });
 
-  test('has the new rights by the next request if the role was changed instead', async () => {
+  test('has fewer rights by the next request if the role was changed instead', async () => {
     const person = await join(store, { shelterId: danube });
     const token = await signIn(store, person);
-    await db.transaction((tx) => changePerson(tx, operator, person.id, { role: 'volunteer', shelterId: alps }));
-    expect(await findSession(db, token)).toMatchObject({ person: { role: 'volunteer', shelterId: alps } });
+    await db.transaction((tx) => changePerson(tx, () => true, operator, person.id, { role: 'volunteer' }), theService);
+    expect(await findSession(db, token)).toMatchObject({ person: { role: 'volunteer', shelterId: danube } });
   });
 });

@@ -1,10 +1,12 @@
 // What each role may do, through the operations that routes and pages call: written out here, and not derived from the table of roles.
+
 import { beforeAll, describe, expect, test } from 'vitest';
-import { mayDo, type Role, rightsOf } from '../../../src/domain/roles.ts';
+import { theService } from '../../../src/domain/actor.ts';
+import { isRaise, mayDo, type Role, rightsOf } from '../../../src/domain/roles.ts';
 import { visibilityOf } from '../../../src/domain/visibility.ts';
 import { listActs } from '../../../src/partners/audit/audit-list.ts';
-import type { PersonCaller } from '../../../src/partners/people/caller.ts';
 import { invitePerson } from '../../../src/partners/people/people.ts';
+import type { PersonCaller } from '../../../src/partners/principals/principals.ts';
 import { settleApplications } from '../../../src/store/applications/settling.ts';
 import { actOnOrder, findOpenOrder, findOrderedPets, getOrder, placeOrder } from '../../../src/store/orders/orders.ts';
 import { addPetToCategory, changePet } from '../../../src/store/pets/pets.ts';
@@ -37,19 +39,18 @@ beforeAll(async () => {
 
 const categories = 'open';
 const anything = { expect: () => {}, key: undefined };
-const addAnimal = async (shelterId: bigint, by: PersonCaller | typeof operatorActor = operatorActor) => {
+const addAnimal = async (shelterId: bigint, by: PersonCaller | typeof theService = theService) => {
   const pet = await addPetToCategory(catalogue, { name: 'Biscuit', categoryId: 1n }, by, { categories, shelterId });
   if (!pet) throw new Error('no category');
   return pet.id;
 };
-const operatorActor = { clientId: null, keyId: null, personId: null, shelterId: null, scopes: ['store:manage'] } as const;
 
 async function placedOrder(shelterId: bigint) {
   const { clientId } = await store.createKey();
   const petId = await addAnimal(shelterId);
   const client = { clientId, bounds: { openOrders: 10, openOrdersOfAdopter: 10 } };
   const adopter = { name: 'Ada', email: 'ada@example.org' };
-  return catalogue.transaction((tx) => placeOrder(tx, { petId, adopter }, operatorActor, { client, expiresInSeconds: 600 }));
+  return catalogue.transaction((tx) => placeOrder(tx, { petId, adopter }, theService, { client, expiresInSeconds: 600 }), theService);
 }
 
 /** Each act in a shelter; it throws if it is not allowed. */
@@ -74,16 +75,16 @@ const acts = {
   },
   'approve an order': async (by, shelterId) => {
     const { id } = await placedOrder(shelterId);
-    await catalogue.transaction((tx) => actOnOrder(tx, id, 'approve', by, settleApplications));
+    await catalogue.transaction((tx) => actOnOrder(tx, id, 'approve', by, settleApplications), theService);
   },
   'change the shelter': async (by, shelterId) => {
-    await changeShelter(catalogue, shelterId, { phone: String(Math.random()) }, { key: by, by, expect: () => {} });
+    await changeShelter(catalogue, shelterId, { phone: String(Math.random()) }, { key: by, by, expect: () => {}, mails: false });
   },
   'set its questions': async (by, shelterId) => {
     await setQuestions(db, shelterId, [], { key: by, by, expect: () => {} });
   },
   'invite someone': async (by, shelterId) => {
-    await db.transaction((tx) => invitePerson(tx, by, { email: `i${Math.random()}@example.org`, role: 'staff', shelterId }));
+    await db.transaction((tx) => invitePerson(tx, by, { email: `i${Math.random()}@example.org`, role: 'staff', shelterId }), theService);
   },
 } as const satisfies Record<string, (by: PersonCaller, shelterId: bigint) => Promise<void>>;
 
@@ -122,15 +123,31 @@ test('the store has no volunteers, and only its admins manage plans', () => {
   expect(may.map(([who]) => who)).toEqual(['an admin of the store']);
 });
 
+test('more rights are those of another place, scope or act, and nothing is more for an admin of the store', () => {
+  const raised = (who: Who) =>
+    Object.entries(people).flatMap(([other, [role, shelterId]]) => {
+      const [from, at] = people[who];
+      return isRaise({ role: from, shelterId: at }, { role, shelterId }) ? [other] : [];
+    });
+  expect(raised('a volunteer of Danube')).toEqual(['staff of Danube', 'an admin of Danube', 'staff of the store', 'an admin of the store']);
+  expect(raised('staff of Danube')).toEqual(['an admin of Danube', 'staff of the store', 'an admin of the store']);
+  expect(raised('an admin of Danube')).toEqual(['staff of the store', 'an admin of the store']);
+  expect(raised('staff of the store')).toEqual(['an admin of Danube', 'an admin of the store']);
+  expect(raised('an admin of the store')).toEqual([]);
+  expect(isRaise({ role: 'admin', shelterId: danube }, { role: 'volunteer', shelterId: alps })).toBe(true);
+  expect(isRaise({ role: 'admin', shelterId: null }, { role: 'admin', shelterId: alps })).toBe(false);
+});
+
 test('what a person does is in the history with the person, in the list of the audit, and verified', async () => {
   const by = await actAs(store, await join(store, { role: 'staff', shelterId: danube }));
   const petId = await addAnimal(danube, by);
   const order = await placedOrder(danube);
-  await catalogue.transaction((tx) => actOnOrder(tx, order.id, 'approve', by, settleApplications));
+  await catalogue.transaction((tx) => actOnOrder(tx, order.id, 'approve', by, settleApplications), theService);
   const found = await listActs(db, { personId: by.personId, limit: 10 });
   expect(found).toMatchObject([
     { source: 'history', target: 'order', targetId: order.id, act: 'order_status', before: { status: 'placed' }, personId: by.personId },
     { source: 'history', target: 'animal', targetId: petId, act: 'pet_added' },
+    { source: 'audit', act: 'session.started' },
     { source: 'audit', act: 'person.joined' },
   ]);
   expect(await listActs(db, { target: { kind: 'animal', id: petId }, limit: 10 })).toMatchObject([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Verdict } from '../../../src/partners/rate-limit/decide.ts';
 import { DecisionTally } from '../../../src/partners/rate-limit/decision-tally.ts';
-import { addressQuota, quotaOf } from '../../../src/partners/rate-limit/plans.ts';
+import { addressQuotas, quotaOf } from '../../../src/partners/rate-limit/plans.ts';
 
 const nowMs = 1_800_000_000_000;
 const admitted: Verdict = {
@@ -26,9 +26,9 @@ test('Decisions are counted by plan, also those of custom limits that equal a pl
   tally.count({ subject: 'c1', quota: free, cost: 1 }, admitted, 'redis');
   tally.count({ subject: 'c2', quota: custom, cost: 1 }, { ...admitted, outcome: 'day' }, 'redis');
   tally.count({ subject: 'c2', quota: custom, cost: 1 }, { ...admitted, outcome: 'day' }, 'redis');
-  tally.count({ subject: 'a192.0.2.1', quota: addressQuota, cost: 1 }, { ...admitted, outcome: 'minute' }, 'process');
-  tally.count({ subject: 'a192.0.2.1', quota: addressQuota, cost: 0 }, admitted, 'redis');
-  expect(counted(tally)).toEqual(['free admitted redis 1', 'enterprise day redis 2', 'undefined minute process 1']);
+  tally.count({ subject: 'a192.0.2.1', quota: addressQuotas.api, cost: 1 }, { ...admitted, outcome: 'minute' }, 'process');
+  tally.count({ subject: 'a192.0.2.1', quota: addressQuotas.api, cost: 0 }, admitted, 'redis');
+  expect(counted(tally)).toEqual(['free admitted redis 1', 'enterprise day redis 2', 'none minute process 1']);
 });
 
 test('A ban is counted when it begins, and not when it is only learned of', () => {

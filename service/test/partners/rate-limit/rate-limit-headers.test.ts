@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dayMs, minuteMs, type Verdict } from '../../../src/partners/rate-limit/decide.ts';
-import { addressQuota } from '../../../src/partners/rate-limit/plans.ts';
+import { addressQuotas } from '../../../src/partners/rate-limit/plans.ts';
 import { addressLimitError, clientLimitError, rateLimitHeaders } from '../../../src/partners/rate-limit/rate-limit-headers.ts';
 
 const nowMs = Date.parse('2026-12-01T12:00:10.500Z');
@@ -47,7 +47,7 @@ describe('rateLimitHeaders', () => {
   });
 
   test('show only the minute without a limit per day', () => {
-    expect(rateLimitHeaders(verdict({ inMinute: 1 }), addressQuota)).toMatchObject({
+    expect(rateLimitHeaders(verdict({ inMinute: 1 }), addressQuotas.api)).toMatchObject({
       'ratelimit-policy': '"minute";q=60;w=60',
       ratelimit: '"minute";r=59;t=50',
     });
@@ -110,7 +110,7 @@ describe('clientLimitError', () => {
 
 describe('addressLimitError', () => {
   test('says the used requests, how long to wait, and that a valid key helps', () => {
-    expect(addressLimitError(verdict({ outcome: 'minute', inMinute: 60 }), addressQuota)).toMatchObject({
+    expect(addressLimitError(verdict({ outcome: 'minute', inMinute: 60 }), addressQuotas.api)).toMatchObject({
       code: 'rate_limit_exceeded',
       message: '60 of 60 requests without a valid key used this minute from this address. Wait 50 s, or send a valid key.',
       headers: { 'retry-after': '50' },

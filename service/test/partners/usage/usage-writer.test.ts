@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startCuttableProxy } from '../../../../testkit/cuttable-proxy.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { createUsageWriter } from '../../../src/partners/usage/usage.ts';
 import { UsageTally } from '../../../src/partners/usage/usage-tally.ts';
-import type { Transactor } from '../../../src/platform/db/handles.ts';
+import type { ServiceDb } from '../../../src/platform/db/handles.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 import { unavailable } from '../../../src/platform/errors.ts';
 import { openTestStore } from '../../test-store.ts';
@@ -27,11 +28,11 @@ const requests = (key: number, total: number) => ({ key, kind: 'request', name: 
 const messages = (level: keyof typeof log) => log[level].mock.calls.map(([, message]) => message);
 
 /** A database that does the work and then does not say so, as when the connection breaks during the commit. */
-const withoutReply = (db: Transactor, times: number): Transactor => ({
+const withoutReply = (db: ServiceDb, times: number): ServiceDb => ({
   query: (statement) => db.query(statement),
   write: (statement) => db.write(statement),
   transaction: async (work) => {
-    const result = await db.transaction(work);
+    const result = await db.transaction(work, theService);
     times -= 1;
     if (times >= 0) throw unavailable(new Error('no reply'));
     return result;

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { testAuthor } from '../../../../testkit/test-author.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { revokeApiKey, setPlan } from '../../../src/partners/clients/clients.ts';
 import { noteUnannouncedChange } from '../../../src/platform/db/change-queries.ts';
 import { ChangeWatch, trustMs } from '../../../src/platform/db/change-watch.ts';
@@ -54,7 +55,7 @@ describe('ChangeWatch', () => {
     await store.createKey({ client: 'never' });
     await watch.look();
     expect(reported).toEqual([]);
-    await revokeApiKey(store.dependencies.db, one.id);
+    await store.dependencies.db.transaction((tx) => revokeApiKey(tx, one.id), theService);
     await watch.look();
     expect(reported).toEqual([one.clientId]);
     await upgrade('twice');

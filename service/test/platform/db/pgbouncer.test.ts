@@ -1,9 +1,11 @@
 // A whole store behind PgBouncer in session mode: every connection, of migrate, serve, worker and commands, goes through it.
+
 import { expect, inject, test, vi } from 'vitest';
 import { act, addAnimals, castOf, place, verify } from '../../../../testkit/adopters.ts';
 import { HttpClient } from '../../../../testkit/http.ts';
 import { startPgBouncer, startRedis } from '../../../../testkit/servers.ts';
 import { Store } from '../../../../testkit/store.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 import { createDatabase } from '../../databases.ts';
 
@@ -43,7 +45,7 @@ test('behind PgBouncer in session mode an order goes from placed to completed, i
     await pool.open();
     try {
       expect(await settingsOf(pool)).toEqual({ ...settings, enable_seqscan: byIndex ? 'off' : 'on' });
-      expect(await pool.transaction(settingsOf)).toEqual({ ...settings, enable_seqscan: 'off' });
+      expect(await pool.transaction(settingsOf, theService)).toEqual({ ...settings, enable_seqscan: 'off' });
     } finally {
       await pool.close();
     }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 import { queryTexts } from '../../../src/platform/db/text-rows.ts';
 import { cloneTemplate } from '../../databases.ts';
@@ -43,7 +44,7 @@ describe('Statements on one connection', () => {
     const [texts, others] = await Promise.all([queryTexts(db, statement), echo(7)]);
     expect(texts).toEqual(expected);
     expect(others.rows).toEqual([{ value: 7 }]);
-    expect(await db.transaction((tx) => queryTexts(tx, statement))).toEqual(expected);
+    expect(await db.transaction((tx) => queryTexts(tx, statement), theService)).toEqual(expected);
     expect(await queryTexts(db, { ...statement, name: 'none', values: [2n ** 62n] })).toEqual([]);
     await expect(queryTexts(db, { text: 'select 1 / $1::int', values: [0] })).rejects.toMatchObject({ code: '22012' });
   });

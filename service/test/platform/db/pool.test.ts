@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { startCuttableProxy } from '../../../../testkit/cuttable-proxy.ts';
 import { type PrivateServer, startPostgres } from '../../../../testkit/servers.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { migrate } from '../../../src/platform/db/migrate.ts';
 import { Pool, violates } from '../../../src/platform/db/pool.ts';
 import { applicationNames } from '../../../src/platform/db/postgres-servers.ts';
@@ -78,7 +79,7 @@ describe('Pool', () => {
       await put(tx, 100);
       await put(tx, 101);
       return 'done';
-    });
+    }, theService);
     expect([done, await count()]).toEqual(['done', (before ?? 0n) + 2n]);
   });
 
@@ -87,7 +88,7 @@ describe('Pool', () => {
     const failing = db.transaction(async (tx) => {
       await put(tx, 110);
       throw new Error('changed my mind');
-    });
+    }, theService);
     await expect(failing).rejects.toThrow('changed my mind');
     expect(await count()).toBe(before);
   });
@@ -98,7 +99,7 @@ describe('Pool', () => {
       const failing = db.transaction(async (tx) => {
         await put(tx, 120);
         await put(tx, 120);
-      });
+      }, theService);
       await expect(failing).rejects.toSatisfy((error) => violates(error, 'categories_pkey'));
     }
     expect(await count()).toBe(before);
@@ -109,7 +110,7 @@ describe('Pool', () => {
     await db.transaction(async (tx) => {
       await put(tx, 130);
       expect([await count(tx), await count()]).toEqual([(before ?? 0n) + 1n, before]);
-    });
+    }, theService);
   });
 
   test('reads one snapshot, whatever others commit in the meantime', async () => {
@@ -135,9 +136,9 @@ describe('Pool', () => {
 
   test('leaves a connection to others, however long the transactions of a client take', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const greedy = Array.from({ length: 2 }, () => db.transaction(() => released, 1n));
+    const greedy = Array.from({ length: 2 }, () => db.transaction(() => released, { clientId: 1n, authority: null }));
     greedy[1]?.catch(() => {});
-    for (let i = 0; i < 5; i += 1) expect(await db.transaction(async () => 'done', 2n)).toBe('done');
+    for (let i = 0; i < 5; i += 1) expect(await db.transaction(async () => 'done', { clientId: 2n, authority: null })).toBe('done');
     await expect(greedy[1]).rejects.toEqual(unavailable);
     release();
     await greedy[0];
@@ -146,7 +147,7 @@ describe('Pool', () => {
   // Each of the following has clients of its own: after a search the turn of its client rests.
   test('has connections for searches that transactions never use, nor searches theirs', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const busy = Array.from({ length: 2 }, () => db.transaction(() => released));
+    const busy = Array.from({ length: 2 }, () => db.transaction(() => released, theService));
     const searches = [1n, 1n, 2n, 2n].map((clientId) => db.search(() => released, clientId));
     await vi.waitFor(() =>
       expect(db.state.connections).toMatchObject({ transactions: { busy: 2, max: 2 }, searches: { busy: 4, max: 4 } }),
@@ -207,8 +208,8 @@ describe('Pool', () => {
 
   test('lets a transaction wait for a connection for half a second at most: unavailable', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const busy = Array.from({ length: 2 }, () => db.transaction(() => released));
-    await expect(db.transaction(async () => 'done')).rejects.toEqual(unavailable);
+    const busy = Array.from({ length: 2 }, () => db.transaction(() => released, theService));
+    await expect(db.transaction(async () => 'done', theService)).rejects.toEqual(unavailable);
     release();
     await Promise.all(busy);
     expect(await count()).toBeDefined();
@@ -231,7 +232,7 @@ describe('Pool without PostgreSQL', () => {
       await tx.query({ text: `insert into categories (id, name) values (500, 'Lost')` });
       write();
       await lost;
-    });
+    }, theService);
     cut.catch(() => {});
     await written;
     // SIGQUIT ends all its processes at once; any that remained would prevent the next start.
@@ -246,7 +247,7 @@ describe('Pool without PostgreSQL', () => {
 
   test.each([
     ['a query', () => db.query(select)],
-    ['a transaction', () => db.transaction((tx) => tx.query(select))],
+    ['a transaction', () => db.transaction((tx) => tx.query(select), theService)],
     ['a snapshot', () => db.snapshot((tx) => tx.query(select))],
     ['a search', () => db.search((tx) => tx.query(select), 1n)],
     ['a transaction that was in progress', () => cut],

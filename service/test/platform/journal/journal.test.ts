@@ -16,6 +16,11 @@ const entries: JournalEntry[] = [
   { act: 'client_resumed', client: 4n },
   { act: 'webhook_disabled', webhook: 5n },
   { act: 'person_removed', person: 6n },
+  { act: 'person_changed', person: 6n, role: 'staff', shelter: 7n },
+  { act: 'person_changed', person: 6n, role: 'admin', shelter: null },
+  { act: 'sign_ins_ended', person: 6n },
+  { act: 'passkey_removed', passkey: 8n },
+  { act: 'application_link_ended', application: 7n, number: 1n },
 ];
 
 describe('A journal', () => {
@@ -67,6 +72,8 @@ describe('A journal', () => {
     ['a line that was cut off', '{"time":1,"journal":true,"act":"key_revoked","key":1,"webh'],
     ['an invalid id', '{"time":1,"journal":true,"act":"key_revoked","key":"1","webhooks":[]}'],
     ['a list with an invalid id', '{"time":1,"journal":true,"act":"adopters_erased","orders":[1,-1]}'],
+    ['a role of another release', '{"time":1,"journal":true,"act":"person_changed","person":1,"role":"owner","shelter":null}'],
+    ['a change without a place', '{"time":1,"journal":true,"act":"person_changed","person":1,"role":"staff"}'],
     ['an extent of another release', '{"time":1,"journal":true,"act":"applicants_erased","applications":[1],"extent":"name"}'],
     ['an invalid time', '{"time":"noon","journal":true,"act":"client_suspended","client":4}'],
     ['no time', '{"journal":true,"act":"client_suspended","client":4}'],

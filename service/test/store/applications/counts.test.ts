@@ -1,5 +1,7 @@
 // The counts for a client's limits: they may be too high, and then the client's applications are counted again; never too low.
+
 import { expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { type Added, addToCounts, lockSubmissions } from '../../../src/store/applications/count-queries.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { decide, decideAll, submit } from '../../application-steps.ts';
@@ -27,7 +29,7 @@ const add = ({ clientId }: TestKey, added: Added = 'open') =>
   store.dependencies.db.transaction(async (tx) => {
     await lockSubmissions(tx, BigInt(clientId));
     return addToCounts(tx, BigInt(clientId), added, limit);
-  });
+  }, theService);
 
 const stored = async ({ clientId }: TestKey) =>
   (

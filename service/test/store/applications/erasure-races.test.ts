@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { testAuthor } from '../../../../testkit/test-author.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { getBounds } from '../../../src/partners/clients/clients.ts';
 import { AppError } from '../../../src/platform/errors.ts';
 import {
@@ -115,7 +116,7 @@ test('Erasure of one application against its confirmation', async () => {
   };
   await inRounds(prepare, async (applicant) => {
     const id = BigInt(applicant.id);
-    const confirm = () => db.transaction((tx) => confirmByAdopter(tx, id, getBounds));
+    const confirm = () => db.transaction((tx) => confirmByAdopter(tx, id, getBounds), theService);
     const outcomes = await Promise.all([outcomeOf(confirm), outcomeOf(() => eraseApplicant(store.dependencies, journal, id, 'adopter'))]);
     expect(outcomes[0]).toBeOneOf([undefined, 'application_not_found']);
     expect(outcomes[1]).toBeUndefined();

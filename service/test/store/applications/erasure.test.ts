@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../../testkit/test-author.ts';
 import { queueMail } from '../../../src/changes/mail/mail-queue.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
 import {
   eraseApplicant,
@@ -98,7 +99,7 @@ describe('Retention', () => {
     await db.transaction(async (tx) => {
       await tx.query({ text: 'select from pets where id = $1 for update', values: [locked.petId] });
       expect(await eraseOldApplicants(db, journal, 90, 100)).toBe(1);
-    });
+    }, theService);
     expect(await eraseOldApplicants(db, journal, 90, 100)).toBe(1);
   });
 
@@ -253,7 +254,10 @@ describe('Erasure of one application, as its adopter asks', () => {
 
   test('forgets the messages about it', async () => {
     const [applicant, other] = [await apply(), await apply()];
-    await db.transaction((tx) => queueMail(tx, ...[applicant, other].map(({ id }) => ({ kind: 'received', subjectId: BigInt(id) }))));
+    await db.transaction(
+      (tx) => queueMail(tx, ...[applicant, other].map(({ id }) => ({ kind: 'received', subjectId: BigInt(id) }))),
+      theService,
+    );
     await erase(applicant);
     const rows = await store.read<{ id: bigint }>('select subject_id as id from mail');
     expect(rows.map(({ id }) => Number(id))).toEqual([other.id]);

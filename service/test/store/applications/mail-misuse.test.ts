@@ -59,6 +59,45 @@ test('a confirmation has no word of the client that asks for it, who may have na
   expect(`${subject} ${text}`).not.toMatch(/parcel|evil|900/);
 });
 
+const refund = {
+  name: 'Refund of your deposit: call +43 900 1234',
+  email: 'refund@evil.example',
+  phone: '+43 900 1234',
+  website: 'https://evil.example/refund',
+  address: 'Log in at https://evil.example and type your card',
+};
+const rewriteShelter = async () =>
+  expect((await store.call('PATCH', `/v1/shelters/${shelterId}`, { key: shelter.key, body: refund })).status).toBe(200);
+
+test.each([
+  ['asks for', false],
+  ['enters as confirmed', true],
+])('a shelter that renames itself and %s an application sends a stranger no word of it', async (_, confirmed) => {
+  await rewriteShelter();
+  await submit(store, shelter, await addAnimal('Your refund'), { adopter: { name: 'Refund', email: 'stranger@example.org' }, confirmed });
+  await sendQueued();
+  const mailed = server.accepted.filter(({ to }) => to.join() === 'stranger@example.org');
+  expect(mailed).toHaveLength(1);
+  const raw = mailed[0]?.raw ?? '';
+  const { subject, text, replyTo } = await PostalMime.parse(raw);
+  expect(`${raw} ${subject} ${text}`).not.toMatch(/evil|refund|900/i);
+  expect(replyTo).toBeUndefined();
+  expect(text?.match(/https?:\S+/g)).toEqual([expect.stringMatching(/^https:\/\/store\.example\/a\/[0-9a-v]{40}$/)]);
+});
+
+test('who was entered at the desk confirms the address by the mailed link, and is told more from then on', async () => {
+  const { id } = await submit(store, shelter, await addAnimal(), { confirmed: true });
+  await sendQueued();
+  const [path = ''] = (await PostalMime.parse(server.accepted[0]?.raw ?? '')).text?.match(/\/a\/\S+/) ?? [];
+  expect((await store.call('GET', path)).text).toContain('Is this your e-mail address?');
+  expect((await store.call('POST', `${path}/confirm`)).status).toBe(303);
+  expect((await store.call('GET', path)).status).toBe(303);
+  await decide(store, shelter, id, 'decline', { body: { message: 'We are full: see https://danube.example/others' } });
+  server.accepted.length = 0;
+  await sendQueued();
+  expect((await PostalMime.parse(server.accepted[0]?.raw ?? '')).text).toContain('> We are full: see https://danube.example/others');
+});
+
 test('a shelter writes no text of its own to an address that nobody has confirmed', async () => {
   const petId = await addAnimal();
   const adopter = { name: 'your bank: call +43 900 1234', email: 'stranger@example.org' };

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { closedReasonNames } from '../../../src/domain/application-states.ts';
 import {
   type AdopterMailKind,
@@ -11,7 +13,7 @@ import {
 import { mailTexts } from '../../../src/store/applications/application-mail-texts.ts';
 import type { Application } from '../../../src/store/applications/application-schemas.ts';
 import { addPet } from '../../adoption-steps.ts';
-import { addShelter } from '../../shelter-steps.ts';
+import { addShelter, confirmShelters } from '../../shelter-steps.ts';
 import { openTestStore } from '../../test-store.ts';
 
 const store = await openTestStore();
@@ -23,6 +25,7 @@ await store.write(
   `update shelters set name = 'Danube Shelter', email = 'hello@danube.example', phone = '+43 1 555 01 23' where id = $1`,
   shelter,
 );
+await confirmShelters(store);
 await store.write(`update pets set name = 'Biscuit', shelter_id = $2 where id = $1`, petId, shelter);
 
 const read = applicationMailReader({
@@ -31,10 +34,11 @@ const read = applicationMailReader({
     confirmUrl: (id) => `https://api.example.org/a/confirm-${id}`,
     applicationsUrl: (id) => `https://api.example.org/v1/applications?shelterId=${id}`,
   },
+  store: 'Danube Shelters',
   language: 'en',
   applicationExpiryDays: 60,
 });
-const say = (kind: string, subjectId: bigint) => read(db, { id: 1n, kind, subjectId, createdAt: new Date(0) });
+const say = (kind: string, subjectId: bigint) => read(db, { id: 1n, kind, subjectId, createdAt: new Date(0), recipient: null });
 
 interface Given {
   readonly status: string;
@@ -96,7 +100,6 @@ beforeEach(async () => {
 
 describe('what an adopter is told', () => {
   const cases: ReadonlyArray<readonly [AdopterMailKind, Given]> = [
-    ['confirm', { status: 'unconfirmed' }],
     ['received', { status: 'submitted' }],
     ['accepted', { status: 'accepted' }],
     ['declined', { status: 'declined' }],
@@ -110,9 +113,9 @@ describe('what an adopter is told', () => {
       to: { address: expect.stringContaining('@example.org') },
       replyTo: { address: 'hello@danube.example' },
     });
-    expect(message?.subject).toContain(kind === 'confirm' ? 'Danube Shelter' : 'Biscuit');
+    expect(message?.subject).toContain('Biscuit');
     for (const part of ['Danube Shelter', 'hello@danube.example', '+43 1 555 01 23']) expect(message?.text).toContain(part);
-    expect(message?.text).toContain(`\n\nhttps://api.example.org/a/${kind === 'confirm' ? 'confirm' : 'see'}-${id}\n\n`);
+    expect(message?.text).toContain(`\n\nhttps://api.example.org/a/see-${id}\n\n`);
     expect(message?.text).not.toMatch(/[{}]|undefined|null/);
   });
 
@@ -130,14 +133,46 @@ describe('what an adopter is told', () => {
     const id = await apply({ status: 'unconfirmed', name: 'Win at https://evil.example' });
     const message = await say('confirm', id);
     expect(message?.to.name).toBeUndefined();
-    expect(JSON.stringify(message)).not.toMatch(/Win|evil/);
+    expect(inspect(message)).not.toMatch(/Win|evil/);
   });
 
-  test('someone whom a shelter has entered gets none of its words before the address is confirmed', async () => {
-    const id = await apply({ status: 'declined', name: 'Call 0900 123 456', message: 'https://evil.example', isConfirmed: false });
-    const message = await say('declined', id);
-    expect(message?.text).toContain('Danube Shelter has written something to you. You can read it on the page below.');
-    expect(JSON.stringify(message)).not.toMatch(/Call|900|evil/);
+  test.each([['confirm', { status: 'unconfirmed' }] as const, ...cases])(
+    '%s of %j to an address that nobody has confirmed names the store and one link, and nothing else',
+    async (kind, given) => {
+      const id = await apply({ ...given, message: 'https://evil.example', isConfirmed: false });
+      const message = await say(kind, id);
+      expect(message).toMatchObject({ to: { address: expect.stringMatching(/^ada\d+@/) }, isUnconfirmed: true });
+      expect(message?.to.name).toBeUndefined();
+      expect(message?.replyTo).toBeUndefined();
+      expect(message?.text.match(/https?:\S+/g)).toEqual([`https://api.example.org/a/confirm-${id}`]);
+      expect(message?.text).toContain('Danube Shelters');
+      expect(inspect(message)).not.toMatch(/Biscuit|Danube Shelter\b|danube\.example|555|Ada|Lovelace|evil|[{}]{2}|undefined|null/);
+    },
+  );
+
+  test('what a shelter changes is in mail once store staff have confirmed it, and what it removes is not in mail any more', async () => {
+    const id = await apply({ status: 'submitted' });
+    const written = async () => {
+      const message = await say('received', id);
+      return `${message?.subject} ${message?.text} ${message?.replyTo?.address}`;
+    };
+    await store.write(
+      `update shelters set name = 'Refund', email = 'refund@evil.example', phone = '+43 900', website = 'https://evil.example/' where id = $1`,
+      shelter,
+    );
+    expect(await written()).toContain('Danube Shelter');
+    expect(await written()).toContain('hello@danube.example');
+    expect(await written()).not.toMatch(/Refund|evil|900/);
+    await store.write('update shelters set phone = null where id = $1', shelter);
+    expect(await written()).not.toMatch(/555/);
+    await store.write(`update confirmed_shelters set name = null where shelter_id = $1`, shelter);
+    expect(await written()).toContain(`Shelter ${shelter} has your application`);
+    await store.write(
+      `update shelters set name = 'Danube Shelter', email = 'hello@danube.example', phone = '+43 1 555 01 23', website = null where id = $1`,
+      shelter,
+    );
+    await confirmShelters(store);
+    expect(await written()).toContain('+43 1 555 01 23');
   });
 
   test.each([
@@ -172,18 +207,20 @@ describe('what an adopter is told', () => {
   });
 
   test('mail is queued for those who are told by mail, and cancelled for some', async () => {
-    await db.transaction((tx) =>
-      tellOfStatus(
-        tx,
-        [
-          { id: 1n, isMailed: true },
-          { id: 2n, isMailed: false },
-          { id: 3n, isMailed: true },
-        ].map((one) => ({ ...one, shelterId: shelter, status: 'closed' }) as Application),
-        'service',
-      ),
+    await db.transaction(
+      (tx) =>
+        tellOfStatus(
+          tx,
+          [
+            { id: 1n, isMailed: true },
+            { id: 2n, isMailed: false },
+            { id: 3n, isMailed: true },
+          ].map((one) => ({ ...one, shelterId: shelter, status: 'closed' }) as Application),
+          'service',
+        ),
+      theService,
     );
-    await db.transaction((tx) => cancelAdopterMail(tx, [3n]));
+    await db.transaction((tx) => cancelAdopterMail(tx, [3n]), theService);
     expect(await queued()).toEqual([{ kind: 'closed', subjectId: 1n }]);
   });
 });
@@ -202,7 +239,7 @@ describe('what a shelter is told', () => {
       `For 2 applications nobody has done anything for 14 days or longer:\n- application ${old}, for Biscuit\n- application`,
     );
     expect(message?.text).toContain(`https://api.example.org/v1/applications?shelterId=${shelter}\n`);
-    expect(JSON.stringify(message)).not.toMatch(/ada|lovelace/i);
+    expect(inspect(message)).not.toMatch(/ada|lovelace/i);
     expect(message?.text).toContain('closed, and its adopter is told');
   });
 
@@ -225,8 +262,9 @@ describe('what a shelter is told', () => {
   test('is queued once, however many submit', async () => {
     await Promise.all(
       Array.from({ length: 10 }, () =>
-        db.transaction((tx) =>
-          tellOfStatus(tx, [{ id: 1n, shelterId: shelter, status: 'submitted', isMailed: true } as Application], 'client'),
+        db.transaction(
+          (tx) => tellOfStatus(tx, [{ id: 1n, shelterId: shelter, status: 'submitted', isMailed: true } as Application], 'client'),
+          theService,
         ),
       ),
     );

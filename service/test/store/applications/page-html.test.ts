@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { applicationStatuses, closedReasonNames } from '../../../src/domain/application-states.ts';
 import type { Html } from '../../../src/platform/html.ts';
-import { confirmPage, erasePage, messagePage, obstaclePage, statusPage, withdrawPage } from '../../../src/store/applications/page-html.ts';
+import { askPage } from '../../../src/store/applications/ask-page.ts';
+import {
+  confirmPage,
+  erasePage,
+  messagePage,
+  obstaclePage,
+  type PageParts,
+  statusPage,
+  withdrawPage,
+} from '../../../src/store/applications/page-html.ts';
 import type { PageFacts } from '../../../src/store/applications/page-queries.ts';
 import { pageTexts } from '../../../src/store/applications/page-texts.ts';
 
@@ -36,23 +45,31 @@ const factsOf = (text: string, given: Partial<PageFacts>): PageFacts => ({
   updatedAt: new Date('2026-07-02T12:00:00Z'),
   message: text,
   isErased: false,
+  isReached: true,
+  linkNumber: 0n,
   pet: { name: text, isAvailable: true },
   photo: { alt: text, files: [{ width: 320, height: 240, hash: '0'.repeat(64) }] },
   shelter: { name: text, email: text, phone: text, website: text, address: text, timezone: text },
   ...given,
 });
 
-const parts = { texts: pageTexts.en, photosUrl: 'https://cdn.example/photos', self: 'x' };
+const parts: PageParts = { texts: pageTexts.en, photosUrl: 'https://cdn.example/photos', self: 'x', way: 'here' };
+const asked = { lastAt: new Date('2026-07-02T12:00:00Z'), left: 2, resetAt: new Date('2026-07-03T00:00:00Z') };
 const cases: ReadonlyArray<Partial<PageFacts>> = [
   ...applicationStatuses.filter((status) => status !== 'closed').map((status) => ({ status })),
   ...closedReasonNames.map((closedReason) => ({ status: 'closed' as const, closedReason })),
   { isErased: true },
 ];
 const pagesWith = (text: string): Html[] => [
-  ...cases.map((given) => statusPage(factsOf(text, given), parts)),
+  ...(['here', 'mail', 'shelter', 'nowhere'] as const).flatMap((way) =>
+    cases.map((given) => statusPage(factsOf(text, given), { ...parts, way })),
+  ),
+  statusPage(factsOf(text, { isReached: false }), parts, true),
   confirmPage(factsOf(text, { status: 'unconfirmed' }), parts),
   withdrawPage(factsOf(text, { status: 'accepted' }), parts),
   erasePage(factsOf(text, {}), parts),
+  askPage(factsOf(text, { status: 'accepted' }), 'withdraw', { ...asked, lastAt: null }, parts),
+  askPage(factsOf(text, {}), 'erase', { ...asked, left: 0 }, parts),
   ...(['unavailable', 'exists', 'tooMany', 'full'] as const).map((obstacle) => obstaclePage(factsOf(text, {}), obstacle, parts)),
   messagePage({ title: '{name}', text: '{name}' }, pageTexts.en, { name: text }),
 ];
@@ -78,8 +95,10 @@ describe('A page with text that was written to break it', () => {
 
 test('Every text names only what it gets', () => {
   const texts = JSON.stringify(pageTexts);
-  expect(new Set([...texts.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))).toEqual(new Set(['pet', 'shelter', 'seconds']));
-  for (const page of pagesWith('Biscuit')) expect(page.text).not.toMatch(/\{(pet|shelter|seconds)\}/);
+  expect(new Set([...texts.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))).toEqual(
+    new Set(['pet', 'shelter', 'seconds', 'left', 'max', 'time']),
+  );
+  for (const page of pagesWith('Biscuit')) expect(page.text).not.toMatch(/\{(pet|shelter|seconds|left|max|time)\}/);
 });
 
 test('An animal without a photo and a shelter without an address have pages, too', () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { plantMutant } from '../../../../testkit/mutant.ts';
 import { SeededRandom } from '../../../../testkit/seeded-random.ts';
 import { withoutPageTokens } from '../../../src/domain/page-links.ts';
-import { type PageToken, PageTokens, pageUrl } from '../../../src/store/applications/page-tokens.ts';
+import { linkNumberMax, type PageToken, PageTokens, pageUrl } from '../../../src/store/applications/page-tokens.ts';
 import { alterations, alteredTokens } from '../../page/altered-tokens.ts';
 
 const attempts = 10_000;
@@ -20,26 +20,33 @@ function accepted(by: PageTokens, count = attempts): string[] {
 
 describe('A token of an adopter’s page', () => {
   test.each<PageToken>([
-    { id: 1n, purpose: 'see' },
-    { id: 1n, purpose: 'confirm' },
-    { id: largest, purpose: 'confirm' },
-  ])('of $id to $purpose is read as it was written', (token) => {
-    expect(tokens.write(token)).toMatch(/^[0-9a-v]{40}$/);
+    { id: 1n, purpose: 'see', number: 0n },
+    { id: 1n, purpose: 'confirm', number: 0n },
+    { id: largest, purpose: 'confirm', number: 0n },
+    { id: 1n, purpose: 'see', number: 1n },
+    { id: 1n, purpose: 'withdraw', number: 1n },
+    { id: largest, purpose: 'erase', number: BigInt(linkNumberMax) },
+  ])('of $id to $purpose, number $number, is read as it was written', (token) => {
+    expect(tokens.write(token)).toMatch(token.number === 0n ? /^[0-9a-v]{40}$/ : /^[0-9a-v]{48}$/);
     expect(tokens.read(tokens.write(token))).toEqual(token);
   });
 
-  test('is another one for each id, purpose and secret', () => {
+  test('is another one for each id, purpose, number and secret', () => {
     const others = [tokens, new PageTokens(randomBytes(32))].flatMap((by) =>
-      [1n, 2n].flatMap((id) => (['see', 'confirm'] as const).map((purpose) => by.write({ id, purpose }).slice(14))),
+      [1n, 2n].flatMap((id) =>
+        (['see', 'confirm', 'withdraw', 'erase'] as const).flatMap((purpose) =>
+          [0n, 1n, 2n].map((number) => by.write({ id, purpose, number }).slice(-25)),
+        ),
+      ),
     );
-    expect(new Set(others).size).toBe(8);
+    expect(new Set(others).size).toBe(48);
   });
 
   test('of another secret is not accepted', () => {
-    expect(tokens.read(new PageTokens(randomBytes(32)).write({ id: 1n, purpose: 'see' }))).toBeUndefined();
+    expect(tokens.read(new PageTokens(randomBytes(32)).write({ id: 1n, purpose: 'see', number: 0n }))).toBeUndefined();
   });
 
-  test(`is accepted in none of ${attempts.toLocaleString('en')} other spellings, cut, with flipped bits, another purpose or another id`, () => {
+  test(`is accepted in none of ${attempts.toLocaleString('en')} other spellings, cut, with flipped bits, another purpose, another id or another number`, () => {
     expect(accepted(tokens)).toEqual([]);
     const tried = new Set(alteredTokens(tokens, new SeededRandom(1), attempts).map(({ how }) => how));
     expect(tried).toEqual(new Set(Object.keys(alterations)));
@@ -60,12 +67,14 @@ describe('A token of an adopter’s page', () => {
 });
 
 test('The address of a page is below the public URL; without one there is none', () => {
-  expect(pageUrl('https://store.example/api', tokens, 7n)).toBe(`https://store.example/api/a/${tokens.write({ id: 7n, purpose: 'see' })}`);
-  expect(pageUrl('', tokens, 7n)).toBeUndefined();
+  const token = { id: 7n, purpose: 'see', number: 0n } as const;
+  expect(pageUrl('https://store.example/api', tokens, token)).toBe(`https://store.example/api/a/${tokens.write(token)}`);
+  expect(pageUrl('', tokens, token)).toBeUndefined();
 });
 
 describe('withoutPageTokens', () => {
-  const token = tokens.write({ id: 7n, purpose: 'confirm' });
+  const token = tokens.write({ id: 7n, purpose: 'confirm', number: 0n });
+  const numbered = tokens.write({ id: 7n, purpose: 'erase', number: 99n });
   test.each([
     `/a/${token}`,
     `/a/${token}/withdraw?from=mail`,
@@ -78,6 +87,9 @@ describe('withoutPageTokens', () => {
     `/v1/pets?page=/a/${token.slice(0, 20)}`,
     `/a${token}`,
     `/${token}.`,
+    `/a/${numbered}`,
+    `/v1/pets?token=${numbered}`,
+    `/${numbered}0.`,
   ])('leaves nothing of the token in %s', (url) => {
     expect(withoutPageTokens(url).toLowerCase()).not.toMatch(/[0-9a-v]{10}/);
   });

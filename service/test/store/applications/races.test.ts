@@ -1,6 +1,7 @@
 // Two or more act on one animal at once: one of them wins, nobody waits for ever, and nothing is left that contradicts itself. More
 // rounds: ROUNDS=10000 npm test -- service/test/store/applications/races.test.ts
 import { afterAll, describe, expect, test } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
 import { AppError } from '../../../src/platform/errors.ts';
 import { eraseApplicant } from '../../../src/store/applications/applicants.ts';
@@ -19,9 +20,9 @@ const store = await openTestStore({ env: { HOMEWARD_POOL_SIZE: String(poolSize) 
 const races = await Races.open(store);
 const { partner, manager } = races;
 const { db, catalogue } = store.dependencies;
+const second = await store.createKey();
 const other = await addShelter(store);
 const staff = await createShelterKey(store, 1);
-const theService = { clientId: null, keyId: null, personId: null, shelterId: null, scopes: ['store:manage'] } as const;
 afterAll(() => races.stop());
 
 const decides =
@@ -51,10 +52,10 @@ const operates =
     );
 const moves = operates(({ petId }) => movePetToShelter({ db, catalogue }, BigInt(petId), BigInt(other), theService));
 const confirms = operates(({ applications: [id = 0] }) =>
-  rerunning(db).transaction((tx) => confirmByAdopter(tx, BigInt(id), async () => planBounds.enterprise)),
+  rerunning(db).transaction((tx) => confirmByAdopter(tx, BigInt(id), async () => planBounds.enterprise), theService),
 );
 const adopterWithdraws = operates(({ applications: [id = 0] }) =>
-  rerunning(catalogue).transaction((tx) => withdrawByAdopter(tx, BigInt(id))),
+  rerunning(catalogue).transaction((tx) => withdrawByAdopter(tx, BigInt(id)), theService),
 );
 const erases = operates(({ applications: [id = 0] }) => eraseApplicant({ db, catalogue }, () => true, BigInt(id), 'adopter'));
 /** The oldest one, so that it does not delete those of other rounds. */
@@ -174,6 +175,36 @@ describe('Staff accept an application', { timeout: raceTimeoutMs }, () => {
         contenders: [decides('accept'), expires],
         isRight: ([accept = ''], { applications: [first = ''] }) =>
           isOneOf([accept], '200', 'pet_not_available') && first === (accept === '200' ? 'accepted' : 'submitted'),
+      }),
+    ).toEqual(fair);
+  });
+});
+
+describe('Clients apply', { timeout: raceTimeoutMs }, () => {
+  test('while one has its share but one, and two places are left: it gets one at most, two are taken, and staff still enter', async () => {
+    // 79 of the first client and 19 of the second: of 100 places, one client may have 80.
+    const prepare = `with added as (
+        insert into applications (client_id, pet_id, shelter_id, status, is_mailed, adopter_name, adopter_email, adopter_address, answers)
+          select case when n <= 79 then ${partner.clientId} else ${second.clientId} end, pet, 1, 'submitted', false, 'Bob', address, address, '[]'
+            from unnest($1) as pet, generate_series(1, 98) as n, lateral (select format('bob.%s@example.org', n) as address) as adopter
+          returning id, client_id)
+      insert into application_history (application_id, client_id, to_status, by, why) select id, client_id, 'submitted', 'client', 'submitted' from added`;
+    const enters = async ({ petId }: Round) => outcomeOf(await apply(store, manager, petId, { confirmed: true }));
+    expect(
+      await races.run({
+        applications: [],
+        prepare,
+        contenders: [applies(0), applies(1), applies(2), applies(3, second), applies(4, second), enters],
+        isRight: (outcomes, { applications }) => {
+          const [ofFirst, ofSecond, entered] = [outcomes.slice(0, 3), outcomes.slice(3, 5), outcomes[5]];
+          return (
+            isOneOf([...ofFirst, ...ofSecond], '201', 'applications_full') &&
+            wins(ofFirst) <= 1 &&
+            wins(ofFirst) + wins(ofSecond) === 2 &&
+            entered === '201' &&
+            applications.length === 101
+          );
+        },
       }),
     ).toEqual(fair);
   });

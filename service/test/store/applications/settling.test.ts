@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { defaultScopes } from '../../../src/domain/scopes.ts';
 import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
 import { closeUnanswered, deleteUnconfirmedApplications, settleLeftApplications } from '../../../src/store/applications/settling.ts';
@@ -219,7 +220,7 @@ describe('Unanswered applications', () => {
 });
 
 describe('Unconfirmed applications', () => {
-  const actor = { clientId: partner.clientId, keyId: partner.id, personId: null, shelterId: null, scopes: defaultScopes };
+  const actor = { clientId: partner.clientId, keyId: partner.id, personId: null, shelterId: null, scopes: defaultScopes, authority: null };
   const terms = { clientId: partner.clientId, bounds: planBounds.enterprise, mails: true };
   const age = (id: bigint, hours: number) =>
     store.asOwner(`update applications set created_at = now() - interval '${hours} hours' where id = ${id}`);
@@ -229,7 +230,7 @@ describe('Unconfirmed applications', () => {
   async function unconfirmed(): Promise<bigint> {
     const { id: petId } = await addPet(store, partner);
     const adopter = { name: 'Ada', email: 'ada@example.org' };
-    return (await db.transaction((tx) => submitApplication(tx, { petId: BigInt(petId), adopter }, actor, terms))).id;
+    return (await db.transaction((tx) => submitApplication(tx, { petId: BigInt(petId), adopter }, actor, terms), theService)).id;
   }
 
   test('are deleted after three days, and confirmed ones are not', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { theService } from '../../../src/domain/actor.ts';
 import { pruneCategories } from '../../../src/store/categories/categories.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { countLockWaits } from '../../lock-waits.ts';
@@ -40,7 +41,7 @@ describe('pruneCategories', () => {
       await tx.query({ text: `insert into pets (name, category_id, status) values ('Biscuit', 3001, 'available')` });
       pruning = prune();
       await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
-    });
+    }, theService);
     expect(await pruning).toBe(2);
     expect(await unnamed()).toContain(3_001n);
   });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startRedis } from '../../../../testkit/servers.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { settledMs } from '../../../src/platform/db/change-watch.ts';
 import { CatalogueTransaction } from '../../../src/store/list-cache/catalogue.ts';
 import { expireDueOrders } from '../../../src/store/orders/orders.ts';
@@ -29,13 +30,15 @@ const listOf = async (process: TestStore, path: string) =>
 
 /** Adds an animal like a process that dies between its commit and its announcement. */
 const addUnannounced = (categoryId: bigint) =>
-  store.dependencies.db.transaction((tx) =>
-    insertPet(
-      new CatalogueTransaction(tx),
-      { name: 'Orphan', categoryId, status: 'available' },
-      { clientId: null, keyId: null, personId: null },
-      1n,
-    ),
+  store.dependencies.db.transaction(
+    (tx) =>
+      insertPet(
+        new CatalogueTransaction(tx),
+        { name: 'Orphan', categoryId, status: 'available' },
+        { clientId: null, keyId: null, personId: null },
+        1n,
+      ),
+    theService,
   );
 
 describe('The token of the catalogue', () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test, vi } from 'vitest';
 import { startRedis } from '../../../../testkit/servers.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import type { ShownChange } from '../../../src/store/list-cache/shown-changes.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
@@ -26,7 +27,7 @@ const announceListings = (...changes: ShownChange[]) =>
   store.dependencies.catalogue.transaction(async (tx) => {
     for (const change of changes)
       await tx.writeListing({ text: `select pg_current_xact_id()::xid::text as "transactionId"` }, () => change);
-  });
+  }, theService);
 const described = (id: number, categoryId: number): ShownChange => {
   const state = { categoryId: BigInt(categoryId), status: 'available' } as const;
   return { of: 'animal', petId: BigInt(id), state, place: undefined, terms: undefined };

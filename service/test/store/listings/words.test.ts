@@ -1,8 +1,10 @@
 // The words that misspelt ones are corrected to, as the worker makes them.
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leaveGap } from '../../../src/changes/events/events.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { expireCursors } from '../../../src/operations/recovery/restore-queries.ts';
-import type { Transactor } from '../../../src/platform/db/handles.ts';
+import type { ServiceDb } from '../../../src/platform/db/handles.ts';
 import { countWords, type WordBounds, wordBounds } from '../../../src/store/listings/words.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { publishAll } from '../../event-steps.ts';
@@ -245,14 +247,14 @@ describe('The worker', () => {
   test('that dies in the middle of a batch has counted nothing of it, and the next one goes on', async () => {
     await addSome(6);
     const { db } = store.dependencies;
-    const dying: Transactor = {
+    const dying: ServiceDb = {
       query: (statement) => db.query(statement),
       write: (statement) => db.write(statement),
       transaction: (work) =>
         db.transaction(async (tx) => {
           await work(tx);
           throw new Error('died');
-        }),
+        }, theService),
     };
     await countWords(db, oneByOne);
     await countWords(db, oneByOne);
@@ -303,7 +305,7 @@ describe('The worker', () => {
       await store.dependencies.db.transaction(async (tx) => {
         await leaveGap(tx);
         await expireCursors(tx);
-      });
+      }, theService);
     }
     await countAllWords(store, { animalsAtOnceMax: 2 });
     expect((await read()).map(({ word }) => word)).toEqual(['name0', 'name1', 'name2', 'word0', 'word1', 'word2']);

@@ -1,6 +1,8 @@
 // What a worker that was slow, and has lost its photo, does when it continues.
+
 import { expect, test } from 'vitest';
 import { insertWorker } from '../../../src/changes/delivery/shard-queries.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import {
   type Claim,
   claimPhoto,
@@ -26,8 +28,8 @@ const writes: ReadonlyArray<(claim: Claim) => Promise<unknown>> = [
   (claim) => extendClaim(db, claim, 600),
   (claim) => releaseClaim(db, claim, 600, false),
   (claim) => waitForOriginal(db, claim),
-  (claim) => db.transaction((tx) => planFiles(tx, claim, files, bytes)),
-  (claim) => catalogue.transaction((tx) => markReady(tx, claim, { width: 1, height: 1, placeholder: 'x' })),
+  (claim) => db.transaction((tx) => planFiles(tx, claim, files, bytes), theService),
+  (claim) => catalogue.transaction((tx) => markReady(tx, claim, { width: 1, height: 1, placeholder: 'x' }), theService),
 ];
 
 async function claim(): Promise<Claim> {

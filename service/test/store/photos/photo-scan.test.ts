@@ -7,6 +7,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { scanNow } from '../../../../testkit/photo-sweep.ts';
 import { openDependencies } from '../../../src/dependencies.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { claimDeletion, claimScan, selectUnusedHashes } from '../../../src/store/photos/deletion-queries.ts';
 import { type ScanPace, scanFiles } from '../../../src/store/photos/photo-scan.ts';
 import { type FileName, type PhotoStore, pictureName } from '../../../src/store/photos/photo-store.ts';
@@ -199,7 +200,7 @@ test('With the settings of a worker, a look for a file reads the index, and not 
     expect((await claimDeletion(tx, [lost, hashes[0] ?? ''], 60))?.hashes).toEqual([lost]);
     const text = `select seq_scan::int as all, idx_scan::int as by_index from pg_stat_xact_user_tables where relname = 'photos'`;
     return (await tx.query({ text })).rows;
-  });
+  }, theService);
   expect(scans).toEqual([{ all: 0, by_index: 4 }]);
   await store.write('delete from photo_deletions');
 });

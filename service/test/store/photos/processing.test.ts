@@ -2,6 +2,7 @@ import { utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sweepNow } from '../../../../testkit/photo-sweep.ts';
+import { theService } from '../../../src/domain/actor.ts';
 import { claimDeletion, endDeletion } from '../../../src/store/photos/deletion-queries.ts';
 import { processPhoto } from '../../../src/store/photos/photo-processing.ts';
 import type { FileName, PhotoStore } from '../../../src/store/photos/photo-store.ts';
@@ -51,7 +52,8 @@ describe('A photo', () => {
     expect(await processAll(photos)).toBe(1);
     expect(await photoOf(petId)).toMatchObject({ status: 'ready', width: 320 });
     const late =
-      lost && (await store.dependencies.catalogue.transaction((tx) => markReady(tx, lost, { width: 1, height: 1, placeholder: 'x' })));
+      lost &&
+      (await store.dependencies.catalogue.transaction((tx) => markReady(tx, lost, { width: 1, height: 1, placeholder: 'x' }), theService));
     expect(late).toBe(false);
   });
 
@@ -230,7 +232,7 @@ describe('What deletes files', () => {
     const petId = await petWithPhoto(await makeImage('indigo')).then(processed);
     const used = (await photoOf(petId))?.urls[0]?.url.slice('/photos/'.length, -'.webp'.length) ?? '';
     const unused = '0'.repeat(64);
-    const claim = () => db.transaction((tx) => claimDeletion(tx, [used, unused], 60));
+    const claim = () => db.transaction((tx) => claimDeletion(tx, [used, unused], 60), theService);
     const first = await claim();
     expect(first?.hashes).toEqual([unused]);
     expect(await claim()).toBeUndefined();

@@ -3,7 +3,7 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Transactor } from '../../../src/platform/db/handles.ts';
+import type { ServiceDb } from '../../../src/platform/db/handles.ts';
 import { claimRemoved } from '../../../src/store/photos/deletion-queries.ts';
 import type { FileName, PhotoStore } from '../../../src/store/photos/photo-store.ts';
 import { deleteRemoved } from '../../../src/store/photos/removed-files.ts';
@@ -24,7 +24,7 @@ const readyPhoto = async (color: string) => {
   return petId;
 };
 const removePet = async (petId: number) => expect((await store.call('DELETE', `/v1/pets/${petId}`, { key: manager.key })).status).toBe(204);
-const deleteAll = async (worker: Transactor = db, place: PhotoStore = files) => {
+const deleteAll = async (worker: ServiceDb = db, place: PhotoStore = files) => {
   let sum = 0;
   for (let count = 1; count > 0; sum += count) count = await deleteRemoved(worker, place, tomorrow);
   return sum;

@@ -8,14 +8,15 @@ import { tokensOf } from '../../../src/store/phrases/tokens.ts';
 const species = [...new Set(searchPhrases.flatMap(({ means }) => means.species ?? []))];
 const idOf = (name: string) => BigInt(species.indexOf(name) + 1);
 const [dogs, cats, rabbits] = [idOf('dog'), idOf('cat'), idOf('rabbit')];
+const places = new Map([
+  ['vienna', { town: 'Vienna' }],
+  ['new york', { town: 'New York' }],
+  ['sw1a 1aa', { postcode: 'SW1A 1AA' }],
+  ['90210', { postcode: '90210' }],
+]);
 const vocabulary: Vocabulary = {
   categoryIds: new Map(species.map((name) => [name, idOf(name)])),
-  places: new Map([
-    ['vienna', { town: 'Vienna' }],
-    ['new york', { town: 'New York' }],
-    ['sw1a 1aa', { postcode: 'SW1A 1AA' }],
-    ['90210', { postcode: '90210' }],
-  ]),
+  places: { named: places, confirmed: places },
 };
 const textOf = (rest: Interpretation['rest']) => rest.map(({ text }) => text).join(' ');
 const read = (q: string, given: PhraseFilters = {}) => {

@@ -1,0 +1,86 @@
+import { Type } from 'typebox';
+import type { WordField } from '../../domain/shelter-words.ts';
+import { requireEtag } from '../../partners/admission/operation.ts';
+import type { Transactor } from '../../platform/db/handles.ts';
+import { parseInt64 } from '../../platform/db/int64.ts';
+import { html } from '../../platform/html.ts';
+import { shelterEtag } from '../../store/shelters/shelter-json.ts';
+import { confirmShelter, listWaiting, type WaitingShelter } from '../../store/shelters/shelters.ts';
+import { emptyState } from '../frame/empty-state.ts';
+import { icon } from '../frame/icons.ts';
+import { pageLinks } from '../frame/page-links.ts';
+import { table } from '../frame/table.ts';
+import type { PageRoute, Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
+
+interface Parts {
+  readonly db: Transactor;
+  readonly mails: boolean;
+}
+
+const pageSize = 20;
+export const shelterWordsPath = '/shelters/confirm';
+
+const labels: Readonly<Record<WordField, string>> = {
+  name: 'Name',
+  email: 'E-mail address',
+  phone: 'Telephone',
+  website: 'Website',
+  address: 'Address',
+  town: 'Town',
+  postcode: 'Postcode',
+};
+
+/** For people of the store: what shelters say of themselves, and mail and searches for places don't have yet. */
+export function addShelterWords(screens: Screens, { db, mails }: Parts): void {
+  const page: PageRoute = screens.page({
+    path: shelterWordsPath,
+    needs: 'store:manage',
+    show: async (visit) => {
+      const afterId = parseInt64(visit.query.get('cursor') ?? '') ?? 0n;
+      const found = await listWaiting(db, { afterId, limit: pageSize + 1, mails });
+      const shown = found.slice(0, pageSize);
+      return {
+        title: 'What shelters have changed',
+        main: html`<a class="crumb" href="/">${icon('back')}Today</a>
+<h1>What shelters have changed</h1>
+<p>Their pages show it already. Mail to adopters, and searches for places, have what you have confirmed last.</p>
+${shown.length === 0 && emptyState('mail', 'Nothing waits', 'When a shelter changes its name, contact details or town, you find it here.')}
+${shown.map((one) => card(visit, one))}
+${pageLinks(shelterWordsPath, visit.query, found.length > pageSize ? String(shown.at(-1)?.shelter.id) : undefined)}`,
+      };
+    },
+  });
+
+  function card(visit: Visit, { shelter, confirmed, waiting }: WaitingShelter) {
+    return html`<section class="card"><h2><bdi>${shelter.name}</bdi></h2>
+${table(`Changes of ${shelter.name}`, waiting, [
+  { name: 'What', cell: (field) => labels[field] },
+  { name: 'Before', cell: (field) => html`<bdi>${confirmed[field] ?? 'nothing'}</bdi>` },
+  { name: 'Now', cell: (field) => html`<bdi>${shelter[field] ?? ''}</bdi>` },
+])}
+${waiting.includes('email') && html`<p class="soft">The e-mail address counts once somebody there has followed a link that is mailed to it. Confirm mails that link${waiting.length > 1 && ' too'}.</p>`}
+${visit.form(confirm, { submit: 'Confirm', values: { id: Number(shelter.id) }, version: shelterEtag(shelter) }, (fields) => fields.hidden('id'))}</section>`;
+  }
+
+  const confirm = screens.form({
+    path: shelterWordsPath,
+    page,
+    needs: 'store:manage',
+    fields: Type.Object({ id: Type.Integer({ minimum: 1 }) }),
+    explainConflict: async () => 'The shelter has changed something meanwhile. Look at it again.',
+    act: async ({ visit, joined, values, version }) => {
+      const { shelter, confirmed, asksByMail } = await confirmShelter(joined, BigInt(values.id), {
+        key: visit.caller,
+        by: visit.caller,
+        mails,
+        expect: (now) => requireEtag(version, shelterEtag(now), now.name),
+      });
+      const mailed = asksByMail ? ` A link is mailed to ${shelter.email}.` : '';
+      return {
+        to: shelterWordsPath,
+        done: `${confirmed.length > 0 ? `${shelter.name} is confirmed.` : `Nothing else of ${shelter.name} waits.`}${mailed}`,
+      };
+    },
+  });
+}

@@ -1,0 +1,77 @@
+import { queueMail } from '../../changes/mail/mail-queue.ts';
+import type { MailKind, ReadMail } from '../../changes/mail/mail-sender.ts';
+import type { MailMessage } from '../../changes/mail/message.ts';
+import type { Transaction, Writer } from '../../platform/db/handles.ts';
+import { type AdopterAct, type AdopterLink, beginAdopterLink } from './adopter-link-queries.ts';
+import { mailTexts } from './application-mail-texts.ts';
+import { actLinkMinutes, type LinkMailKind, type LinkText, linkMailTexts } from './link-mail-texts.ts';
+import { contactOf, fill, type MailWords, nameInText, shelterNameIn, textOf } from './mail-messages.ts';
+import { findMailedApplication, type MailedApplication } from './mail-queries.ts';
+
+/** What adopters are told of links, and of what was done by them. Their subject is the application. */
+export const linkMailKinds = {
+  withdraw_link: { countsAs: 'message', atBound: 'fail' },
+  erase_link: { countsAs: 'message', atBound: 'fail' },
+  withdrawn: { countsAs: 'message', atBound: 'fail' },
+  status_link: { countsAs: 'staff', atBound: 'fail' },
+  // Once for an application, by a link from the same mailbox.
+  erased: { countsAs: 'nothing' },
+} as const satisfies Record<LinkMailKind, MailKind>;
+
+export const farewellKind = 'erased' satisfies LinkMailKind;
+/** Those that an erasure cancels: it queues the other one. */
+export const cancelledLinkMail = (Object.keys(linkMailKinds) as LinkMailKind[]).filter((kind) => kind !== farewellKind);
+
+const actOf: Partial<Record<LinkMailKind, AdopterAct>> = { withdraw_link: 'withdraw', erase_link: 'erase' };
+export const linkKindOf = { withdraw: 'withdraw_link', erase: 'erase_link' } as const satisfies Record<AdopterAct, LinkMailKind>;
+
+const isLinkKind = (kind: string): kind is LinkMailKind => Object.hasOwn(linkMailKinds, kind);
+
+/** For an application whose address is confirmed. The message of an erasure takes the address with it. */
+export const tellAdopter = (tx: Transaction, kind: LinkMailKind, id: bigint, recipient?: string): Promise<void> =>
+  queueMail(tx, { kind, subjectId: id, ...(recipient !== undefined && { recipient }) });
+
+interface Settings extends Pick<MailWords, 'store' | 'language'> {
+  readonly links: {
+    pageUrl(applicationId: bigint, linkNumber: bigint): string;
+    actUrl(link: AdopterLink): string;
+  };
+}
+
+/** Passes on what is not about links. Those that act begin as their message is sent, so that neither the queue nor a dump has one. */
+export function readingLinkMail(db: Writer, { links, store, language }: Settings, others: ReadMail): ReadMail {
+  const words = { texts: mailTexts[language], store, language };
+  return async (reader, mail) => {
+    const { kind, subjectId: id, recipient } = mail;
+    if (!isLinkKind(kind)) return others(reader, mail);
+    const text = linkMailTexts[language][kind];
+    if (kind === farewellKind) return recipient === null ? undefined : farewell(words, text, recipient);
+    const application = await findMailedApplication(reader, id);
+    if (!application?.isConfirmed || (kind === 'withdrawn' && application.status !== 'withdrawn')) return undefined;
+    const act = actOf[kind];
+    if (!act) return linkMessage(words, text, application, links.pageUrl(id, application.linkNumber));
+    const number = await beginAdopterLink(db, id, act, actLinkMinutes);
+    return number === undefined ? undefined : linkMessage(words, text, application, links.actUrl({ id, number, act }));
+  };
+}
+
+function linkMessage({ texts, store }: MailWords, text: LinkText, application: MailedApplication, url: string): MailMessage {
+  const { adopterName, adopterEmail, petName, shelter } = application;
+  const [name, shelterName] = [nameInText(adopterName), shelterNameIn(texts, shelter)];
+  const values = { pet: nameInText(petName), shelter: shelterName, name, url, store };
+  const greeting = name ? texts.greeting.byName : texts.greeting.withoutName;
+  const paragraphs = [greeting, ...text.paragraphs].map((part) => fill(part, values));
+  return {
+    to: { address: adopterEmail, name: adopterName },
+    replyTo: text.hasContact && shelter.email !== null ? { address: shelter.email, name: shelterName } : undefined,
+    subject: fill(text.subject, values),
+    text: textOf([...paragraphs, ...(text.hasContact ? [contactOf(texts, shelter)] : []), fill(texts.footer, values)]),
+  };
+}
+
+/** The operator's words alone. */
+const farewell = ({ texts, store }: MailWords, { subject, paragraphs }: LinkText, address: string): MailMessage => ({
+  to: { address },
+  subject,
+  text: textOf([texts.greeting.withoutName, ...paragraphs, fill(texts.footer, { store })]),
+});

@@ -1,0 +1,37 @@
+// What one shelter could do to everybody's searches by what it says of where it is.
+import { expect, test } from 'vitest';
+import { createManager } from '../../adoption-steps.ts';
+import { addDescribed, countAllWords, idsOf, searchListings } from '../../listing-steps.ts';
+import { addShelter, createShelterKey } from '../../shelter-steps.ts';
+import { openTestStore } from '../../test-store.ts';
+
+const store = await openTestStore();
+const [reader, manager] = [await store.createKey(), await createManager(store)];
+const shelterId = await addShelter(store);
+const shelter = await createShelterKey(store, shelterId);
+const cuddly = (await addDescribed(store, reader, { name: 'Rex' }, { description: 'A cuddly dog, one of the 101.' })).id;
+const elsewhere = (await addDescribed(store, reader, { name: 'Wolf', shelterId })).id;
+await countAllWords(store);
+
+const patch = async (key: { readonly key: string }, body: object) =>
+  expect((await store.call('PATCH', `/v1/shelters/${shelterId}`, { key: key.key, body })).status).toBe(200);
+const find = async (q: string) => idsOf(await searchListings(store, reader, `?q=${encodeURIComponent(q)}`));
+
+test('a shelter takes no word from the searches of others by its town or postcode', async () => {
+  expect([await find('cuddly'), await find('101')]).toEqual([[cuddly], [cuddly]]);
+  await patch(shelter, { town: 'cuddly', postcode: '101' });
+  expect([await find('cuddly'), await find('101')]).toEqual([[cuddly], [cuddly]]);
+  expect(await find('in cuddly')).toEqual([elsewhere]);
+  expect(await find('near 101')).toEqual([elsewhere]);
+});
+
+test('what store staff write, or write again, is read as a place at once, also where the search was cached, until the shelter says something else', async () => {
+  await patch(shelter, { town: 'Gaming', postcode: '3292' });
+  expect([await find('gaming'), await find('3292')]).toEqual([[], []]);
+  await patch(manager, { town: 'Gaming', postcode: '3292' });
+  expect([await find('gaming'), await find('3292')]).toEqual([[elsewhere], [elsewhere]]);
+  await patch(shelter, { town: 'Gamin', phone: '+43 1' });
+  expect(await find('gaming')).toEqual([]);
+  await patch(shelter, { town: 'Gaming' });
+  expect(await find('gaming')).toEqual([elsewhere]);
+});
