@@ -15,6 +15,7 @@ import { personActs } from './person-acts.ts';
 
 const processes = 4;
 const writersAtOnce = 64;
+const actsAtOnce = 16;
 const defaultSeed = 1_000;
 /** From the first act of a round to its end. */
 const roundMsMax = 250;
@@ -56,7 +57,9 @@ async function run({ short, root, seed = defaultSeed, progress }: ProofContext):
   const people = await personClaim(store, ends, random, short ? 15 : 300);
   progress('beside many writers');
   const wait = await waitClaim(store, ends, short ? 5 : 50);
-  return [...keys, people, wait, await deadlockClaim(store)];
+  progress('admins on each other');
+  const admins = await adminsClaim(ends, random, short ? 5 : 100);
+  return [...keys, people, wait, admins, await deadlockClaim(store)];
 }
 
 /** Rows that a transaction has written that was not over when `snapshot` was taken. Each table of the store that people and keys write. */
@@ -96,7 +99,7 @@ async function keyClaims(store: Store, ends: Ends, random: SeededRandom, rounds:
   await Promise.all(once.map((life) => life.catch(ignoreRejected)));
   for (let round = 0; round < rounds; round += 1) {
     const key = await ends.createKey(`client ${round}`, limits, scopes.split(','));
-    const loops = lives.flatMap((life) => [life, life]).map((life) => repeat(life, actOf(store, http, key, random, done, unexpected)));
+    const loops = livesOf(round).map((life) => repeat(life, actOf(store, http, key, random, done, unexpected)));
     await sleep(random.between(0, roundMsMax));
     await (random.chance(0.5) ? ends.revoke(key) : ends.suspend(`client ${round}`, key));
     const snapshot = await readSnapshot(store);
@@ -108,7 +111,7 @@ async function keyClaims(store: Store, ends: Ends, random: SeededRandom, rounds:
   const acts = [...done.values()].reduce((sum, count) => sum + count, 0);
   return [
     {
-      claim: `${rounds} keys with 12 requests at once over ${processes} processes are revoked, or their clients suspended, in mid-request: rows that were committed after the end was acknowledged`,
+      claim: `${rounds} keys with 12 or ${actsAtOnce} requests at once over ${processes} processes are revoked, or their clients suspended, in mid-request: rows that were committed after the end was acknowledged`,
       bar: '0',
       figure: `${late}, beside ${acts} acts`,
       holds: late === 0 && acts > rounds,
@@ -121,6 +124,12 @@ async function keyClaims(store: Store, ends: Ends, random: SeededRandom, rounds:
     },
   ];
 }
+
+/** First the same sixteen times, for each; then two of each. */
+const livesOf = (round: number): Life[] => {
+  const same = lives[round];
+  return same ? Array.from({ length: actsAtOnce }, () => same) : lives.flatMap((life) => [life, life]);
+};
 
 class Rejected extends Error {}
 
@@ -167,7 +176,7 @@ async function personClaim(store: Store, ends: Ends, random: SeededRandom, round
   const done = { acts: 0 };
   let late = 0;
   for (let round = 0; round < rounds; round += 1) {
-    const person = await ends.signIn(round);
+    const person = await ends.signIn(`person-${round}`, 'staff');
     const way = random.between(0, 3);
     const loops = personActs(person, consoles[round % 2]?.url ?? '', { done, isLowered: way === lowering });
     await sleep(50 + random.between(0, roundMsMax));
@@ -211,6 +220,25 @@ async function waitClaim(store: Store, ends: Ends, rounds: number): Promise<Clai
     figure: `${Math.round(longest)} ms, median ${Math.round(waits[Math.floor(waits.length / 2)] ?? 0)} ms`,
     holds: longest <= 2_000,
     isTimed: true,
+  };
+}
+
+/** Each of the admins acts on the next one at the same time, so that most are acted on by somebody whom they act on, or who has ended. */
+async function adminsClaim(ends: Ends, random: SeededRandom, rounds: number): Promise<Claim> {
+  const figures = { done: 0, rejected: 0, failed: 0 };
+  for (let round = 0; round < rounds; round += 1) {
+    const admins = await Promise.all(Array.from({ length: actsAtOnce }, (_, i) => ends.signIn(`admin-${round}-${i}`, 'admin')));
+    const acts = admins.map((admin) => {
+      const others = admins.filter((other) => other !== admin);
+      return ends.endOther(admin, others[random.between(0, others.length - 1)] ?? admin, random.chance(0.5));
+    });
+    for (const outcome of await Promise.allSettled(acts)) figures[outcome.status === 'fulfilled' ? outcome.value : 'failed'] += 1;
+  }
+  return {
+    claim: `${rounds} times, ${actsAtOnce} admins of a shelter remove each other or lower each other's role, all at once: acts that neither succeed nor are rejected`,
+    bar: '0',
+    figure: `${figures.failed}, beside ${figures.done} that succeeded and ${figures.rejected} that were rejected`,
+    holds: figures.failed === 0 && figures.done > 0 && figures.rejected > 0,
   };
 }
 

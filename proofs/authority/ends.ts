@@ -33,6 +33,7 @@ const load = async (root: string) => {
     ...(await from<typeof import('../../service/src/partners/clients/clients.ts')>('partners/clients/clients.ts')),
     ...(await from<typeof import('../../service/src/partners/clients/client-epochs.ts')>('partners/clients/client-epochs.ts')),
     ...(await from<typeof import('../../service/src/partners/people/people.ts')>('partners/people/people.ts')),
+    ...(await from<typeof import('../../service/src/partners/people/people-error.ts')>('partners/people/people-error.ts')),
     ...(await from<typeof import('../../service/src/partners/people/links.ts')>('partners/people/links.ts')),
     ...(await from<typeof import('../../service/src/partners/people/sessions.ts')>('partners/people/sessions.ts')),
     ...(await from<typeof import('../../service/src/partners/principals/principals.ts')>('partners/principals/principals.ts')),
@@ -83,11 +84,11 @@ export class Ends implements AsyncDisposable {
     await this.#settle(BigInt(clientId));
   }
 
-  /** Staff of a shelter, with an animal there. */
-  async signIn(round: number): Promise<SignedIn> {
+  /** Somebody of a shelter, with an animal there. */
+  async signIn(name: string, role: 'staff' | 'admin'): Promise<SignedIn> {
     const { code, shelterId, db } = { code: this.#code, shelterId: this.#shelterId, db: this.#dependencies.db };
     const { token: invitation } = await this.#inDb((tx) =>
-      code.invitePerson(tx, operator, { email: `person-${round}@example.org`, role: 'staff', shelterId }),
+      code.invitePerson(tx, operator, { email: `${name}@example.org`, role, shelterId }),
     );
     const person = await this.#inDb((tx) => code.useInvitation(tx, invitation, origin));
     const { token } = await this.#inDb((tx) => code.openSession(tx, person.id, { from: '192.0.2.7', method: 'link' }));
@@ -110,6 +111,24 @@ export class Ends implements AsyncDisposable {
     else {
       const found = await code.findSession(db, token);
       if (found) await this.#inDb((tx) => code.endAllSessions(tx, code.personCaller(found, '192.0.2.7')));
+    }
+  }
+
+  /** One admin removes another, or makes it staff, with the rights that it had when it began. */
+  async endOther({ token }: SignedIn, { person: { id } }: SignedIn, isRemoved: boolean): Promise<'done' | 'rejected'> {
+    const { code, db } = { code: this.#code, db: this.#dependencies.db };
+    const found = await code.findSession(db, token);
+    if (!found) return 'rejected';
+    const by = code.personCaller(found, '192.0.2.7');
+    try {
+      await db.transaction(async (tx) => {
+        if (isRemoved) await code.removePerson(tx, silent, by, id);
+        else await code.changePerson(tx, silent, by, id, { role: 'staff' });
+      }, by);
+      return 'done';
+    } catch (error) {
+      if (error instanceof code.SignedOut || error instanceof code.PeopleError) return 'rejected';
+      throw error;
     }
   }
 
