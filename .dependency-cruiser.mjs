@@ -170,12 +170,12 @@ export default {
     },
     {
       name: 'schemas-know-shapes-only',
-      comment: 'A schema may import the shared schemas, what closes bodies and the page sizes of http/, but nothing that handles requests.',
+      comment: 'A schema may import the shared schemas and the page sizes of http/, but nothing that handles requests.',
       severity: 'error',
       from: { path: '-schemas\\.ts$' },
       to: {
         path: [`${src}/platform/http/`, '(^|/)node_modules/@?fastify/'],
-        pathNot: `${src}/platform/http/(schemas|closed-body|email-text|paging)\\.ts$`,
+        pathNot: `${src}/platform/http/(schemas|paging)\\.ts$`,
       },
     },
     {

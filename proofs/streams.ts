@@ -28,7 +28,11 @@ export const streams: Proof = {
   promise: 'a process serves 1,000 event streams in bounded memory, and an event reaches all of them within a second',
   // The mutant never treats a stream's buffer as full, and has no bound of unsent bytes.
   mutant: [
-    { file: 'platform/http/event-stream.ts', from: 'return this.#response.writableLength > bufferedBytesMax;', to: 'return false;' },
+    {
+      file: 'platform/http/protocol/event-stream.ts',
+      from: 'return this.#response.writableLength > bufferedBytesMax;',
+      to: 'return false;',
+    },
     { file: 'platform/http/response-progress.ts', from: 'if (backlog) this.#enforce(backlog.owner);', to: '' },
   ],
   run,

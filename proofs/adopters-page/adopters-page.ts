@@ -27,7 +27,7 @@ export const adoptersPage: Proof = {
     { file: 'store/applications/page-headers.ts', from: `'referrer-policy': 'no-referrer',`, to: `'referrer-policy': 'unsafe-url',` },
     { file: 'store/applications/page-parts.ts', from: '<meta name="referrer" content="no-referrer">', to: '' },
     { file: 'store/applications/page-parts.ts', from: 'rel="noreferrer"', to: '' },
-    { file: 'platform/http/request-log.ts', from: 'withoutPageTokens(withoutKeys(withPlainLetters(url)))', to: 'withoutKeys(url)' },
+    { file: 'platform/http/finished-requests.ts', from: 'withoutPageTokens(withoutKeys(withPlainLetters(url)))', to: 'withoutKeys(url)' },
   ],
   isNightly: true,
   about: ['service/src/store/applications', 'service/src/platform/html.ts', 'proofs/adopters-page'],

@@ -48,7 +48,7 @@ export const pages: Proof = {
    * without colours, a theme that is not shown, a key that is not forgotten, text that is cut off, and a page that is too heavy.
    */
   mutant: [
-    { file: 'platform/http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
+    { file: 'platform/http/static/public-files.ts', from: "style-src 'self'", to: 'style-src *' },
     {
       file: 'docs-site/dist/docs.html',
       from: '<meta name="description"',

@@ -15,7 +15,7 @@ export const secrets: Proof = {
   name: 'secrets',
   promise: 'the text of a key appears in no log, no table, and no key or value in Redis',
   // The mutant logs a request's URL unredacted.
-  mutant: [{ file: 'platform/http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' }],
+  mutant: [{ file: 'platform/http/finished-requests.ts', from: 'withoutKeys(with', to: 'String(with' }],
   run,
 };
 

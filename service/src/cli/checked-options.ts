@@ -1,4 +1,4 @@
-import { createValidatorCompiler } from '../platform/http/validation.ts';
+import { createValidatorCompiler } from '../platform/http/schema-compilers.ts';
 import { UsageError } from './output.ts';
 
 /** Checks values by schemas of the API, so that a command stores only what a request may contain too. `shared`: those that it refers to. */

@@ -8,7 +8,7 @@ import { type Dependencies, openDependencies, openLimiter } from '../dependencie
 import { RequestTally } from '../operations/telemetry/request-tally.ts';
 import type { Limiter } from '../partners/rate-limit/limiter.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
-import { listenOnOthers } from '../platform/http/further-addresses.ts';
+import { listenOnOthers } from '../platform/http/protocol/connections.ts';
 import { consoleUrlOf } from './console-url.ts';
 import { printLines } from './output.ts';
 

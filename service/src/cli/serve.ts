@@ -8,7 +8,7 @@ import { type Dependencies, openCaches, openDependencies } from '../dependencies
 import { RequestTally } from '../operations/telemetry/request-tally.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
-import { listenOnOthers } from '../platform/http/further-addresses.ts';
+import { listenOnOthers } from '../platform/http/protocol/connections.ts';
 import { printLines } from './output.ts';
 
 /** The maximum time of a shutdown, after the drain. */

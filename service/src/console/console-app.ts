@@ -7,18 +7,23 @@ import { FailedSignIns } from '../partners/people/failed-sign-ins.ts';
 import { LinkBudget } from '../partners/people/link-budget.ts';
 import { chargeOrWait } from '../partners/rate-limit/charging.ts';
 import type { Limiter } from '../partners/rate-limit/limiter.ts';
-import { trustsProxies } from '../platform/http/addresses.ts';
-import { createSocketErrorSender, handleClientErrors, ignoreExpectations, rejectTunnels } from '../platform/http/client-errors.ts';
-import { codingFor, compress } from '../platform/http/content-coding.ts';
-import { allOf, type ConsoleVisit, type FinishedRequest, observeRequests } from '../platform/http/finished-requests.ts';
+import { networkOfAddress, trustsProxies } from '../platform/caller-addresses.ts';
+import {
+  allOf,
+  type ConsoleVisit,
+  describeRequests,
+  type FinishedRequest,
+  newRequestId,
+  observeRequests,
+  requestLogger,
+  traceRequests,
+} from '../platform/http/finished-requests.ts';
 import { addHealthRoutes } from '../platform/http/health.ts';
-import { newRequestId } from '../platform/http/request-id.ts';
-import { requestLogger } from '../platform/http/request-log.ts';
+import { addSecurityHeaders } from '../platform/http/protocol/browsers.ts';
+import { createSocketErrorSender, handleClientErrors, ignoreExpectations, rejectTunnels } from '../platform/http/protocol/client-errors.ts';
+import { codingFor, compress } from '../platform/http/protocol/representations.ts';
 import { ResponseProgress, setReaders } from '../platform/http/response-progress.ts';
-import { addSecurityHeaders } from '../platform/http/security-headers.ts';
-import { describeRequests, traceRequests } from '../platform/http/traced-requests.ts';
 import { openJournal } from '../platform/journal/journal.ts';
-import { networkOfAddress } from '../platform/networks.ts';
 import { openPhotoStore } from '../store/photos/open-store.ts';
 import { addPhotoFiles } from '../store/photos/photo-file-routes.ts';
 import { consoleScreens } from './console-screens.ts';

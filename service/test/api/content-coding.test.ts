@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codings } from '../../src/platform/http/content-coding.ts';
+import { codings } from '../../src/platform/http/protocol/representations.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { type ByteResponse, requestBytes } from '../byte-request.ts';
 import { openTestStore } from '../test-store.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openLimiter } from '../../src/dependencies.ts';
 import { charge } from '../../src/partners/rate-limit/charging.ts';
 import { addressQuotas } from '../../src/partners/rate-limit/plans.ts';
-import { addressSubject } from '../../src/platform/http/addresses.ts';
+import { addressSubject } from '../../src/platform/caller-addresses.ts';
 import { createTestConsole, hiddenOf, openTestConsole, type TestBrowser, type TestConsole } from './test-console.ts';
 
 const formMsMax = 14_000;

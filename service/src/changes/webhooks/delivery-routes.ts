@@ -3,8 +3,7 @@ import { idReader, operation, page, read } from '../../partners/admission/operat
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
-import { idempotencyHeader, jsonResponse, locationHeader, Ref } from '../../platform/http/schemas.ts';
-import type { Api } from '../../platform/http/type-provider.ts';
+import { type Api, idempotencyHeader, jsonResponse, locationHeader, Ref } from '../../platform/http/schemas.ts';
 import { deliveryErrors, deliveryNotFound, getDelivery, listDeliveries, replay, testWebhook } from './deliveries.ts';
 import { deliveryJson } from './webhook-json.ts';
 import {

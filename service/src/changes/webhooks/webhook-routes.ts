@@ -5,8 +5,7 @@ import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
-import { idempotencyHeader, Ref } from '../../platform/http/schemas.ts';
-import type { Api } from '../../platform/http/type-provider.ts';
+import { type Api, idempotencyHeader, Ref } from '../../platform/http/schemas.ts';
 import { webhookJson } from './webhook-json.ts';
 import { selectWebhooks } from './webhook-queries.ts';
 import {

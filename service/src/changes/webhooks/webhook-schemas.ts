@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { eventTypes } from '../../domain/event-types.ts';
-import { closedBody } from '../../platform/http/closed-body.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { Int64, PathIds, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { closedBody, Int64, PathIds, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
 import { InterestIds } from '../events/event-schemas.ts';
 
 const webhookStatuses = ['unverified', 'enabled', 'disabled'] as const;

@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { TObject, TSchema } from 'typebox';
 import { findCharacter } from '../../platform/characters.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
-import { createAjv, withInt64Keyword } from '../../platform/http/validation.ts';
+import { createAjv, withInt64Keyword } from '../../platform/http/schema-compilers.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { immutableHeaders, makeStatic, type StaticContent, sendStatic } from '../../platform/http/static-content.ts';
+import { immutableHeaders, makeStatic, type StaticContent, sendStatic } from '../../platform/http/static/static-content.ts';
 
 /** The files that every page uses. The hash of the content is in each name, so a browser asks for one once. */
 export interface Assets {

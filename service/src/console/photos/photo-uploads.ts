@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { SignedOut } from '../../partners/principals/principals.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
-import { lingerOnClose } from '../../platform/http/lingering.ts';
+import { lingerOnClose } from '../../platform/http/protocol/connections.ts';
 import { photoBytesMax } from '../../store/photos/image-types.ts';
 import { storeOriginal } from '../../store/photos/originals.ts';
 import { requireHere } from '../../store/photos/photo-mark.ts';

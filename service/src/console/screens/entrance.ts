@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { requestSubject } from '../../platform/http/addresses.ts';
-import { lingerOnClose } from '../../platform/http/lingering.ts';
+import { requestSubject } from '../../platform/caller-addresses.ts';
+import { lingerOnClose } from '../../platform/http/protocol/connections.ts';
 import { onwardPage } from '../frame/layout.ts';
 import { isFromOtherSite, isFromOwnPage, ownPath } from '../sessions/own-site.ts';
 import type { UsedUp } from '../sessions/person-budget.ts';

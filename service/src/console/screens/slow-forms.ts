@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { FairTurns } from '../../platform/bounded/fair-turns.ts';
-import { lingerOnClose } from '../../platform/http/lingering.ts';
-import { liftRequestTimeout } from '../../platform/http/request-timeout.ts';
+import { liftRequestTimeout, lingerOnClose } from '../../platform/http/protocol/connections.ts';
 import { PageError } from './page-error.ts';
 
 /** In place of the time for a whole request: a long text in Cyrillic is sent six times as long as it was typed. */

@@ -10,9 +10,9 @@ import { findPasskey, recordPasskeyUse } from '../../partners/people/passkeys.ts
 import { PeopleError } from '../../partners/people/people-error.ts';
 import { freshMs } from '../../partners/people/sessions.ts';
 import { useOnce } from '../../partners/people/used-values.ts';
+import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { ServiceDb, Transaction } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import { networkOfAddress } from '../../platform/networks.ts';
 import { onwardPage } from '../frame/layout.ts';
 import { type Frame, send } from '../screens/frame.ts';
 import { ifUnrecorded } from '../screens/journal-notes.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../partners/people/people-error.ts';
-import { requestSubject } from '../../platform/http/addresses.ts';
+import { requestSubject } from '../../platform/caller-addresses.ts';
 import { tooMany } from '../screens/entrance.ts';
 import { sendErrorPage } from '../screens/error-page.ts';
 import type { Frame } from '../screens/frame.ts';

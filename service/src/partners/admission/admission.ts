@@ -1,9 +1,9 @@
 import type { ListVersion } from '../../domain/list-version.ts';
+import { networkOf } from '../../platform/caller-addresses.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { ChangeWatch } from '../../platform/db/change-watch.ts';
 import { AppError, internalError, retryLater } from '../../platform/errors.ts';
-import { networkOf } from '../../platform/http/addresses.ts';
 import type { KnownKey } from '../clients/key-cache.ts';
 import type { KeyFinder, ReadEpoch } from '../clients/key-finder.ts';
 import { invalidityOf } from '../clients/key-validity.ts';

@@ -2,8 +2,8 @@ import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { type TObject, type TSchema, Type } from 'typebox';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
-import { matchesEtag } from '../../platform/http/etags.ts';
 import { nextLink } from '../../platform/http/paging.ts';
+import { matchesEtag } from '../../platform/http/protocol/representations.ts';
 import {
   bodyErrors,
   errorResponses,

@@ -1,7 +1,7 @@
 import { type Author, theService } from '../../domain/actor.ts';
+import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
-import { networkOfAddress } from '../../platform/networks.ts';
 import { type AuditedValues, countAuditRow, dropPartitions, findAuditStart, insertAudit, makePartitions } from './audit-queries.ts';
 
 export type { AuditedValues } from './audit-queries.ts';

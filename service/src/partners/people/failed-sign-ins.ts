@@ -1,6 +1,6 @@
 import { theService } from '../../domain/actor.ts';
+import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { Db, Transactor, Writer } from '../../platform/db/handles.ts';
-import { networkOfAddress } from '../../platform/networks.ts';
 import { addFailedSignIns, deleteOldFailedSignIns, type FailedHour, otherNetworks, selectFailedSignIns } from './failed-sign-in-queries.ts';
 
 export type { FailedHour } from './failed-sign-in-queries.ts';

@@ -2,9 +2,9 @@
 // address has its counts, whether anybody here has it or not: what the page says tells nothing about it.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { canonicalAddress } from '../../platform/email-addresses.ts';
-import { networkOfAddress } from '../../platform/networks.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import type { RedisLink } from '../../platform/redis/redis-link.ts';
 

@@ -1,5 +1,5 @@
+import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { networkOfAddress } from '../../platform/networks.ts';
 import { recordAudit } from '../audit/audit.ts';
 import type { PersonCaller } from '../principals/principals.ts';
 import { endLinks } from './link-queries.ts';

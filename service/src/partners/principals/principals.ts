@@ -4,8 +4,8 @@
 import type { Actor, Authority } from '../../domain/actor.ts';
 import { type PersonRights, type Role, rightsOf } from '../../domain/roles.ts';
 import type { Scope } from '../../domain/scopes.ts';
+import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
-import { networkOfAddress } from '../../platform/networks.ts';
 import type { Origin } from '../audit/audit.ts';
 import { type Bounds, boundsOf, type Quota } from '../rate-limit/plans.ts';
 import { endedKey, endedSession } from './authority-queries.ts';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDay } from '../../platform/calendar-days.ts';
 import { AppError, show, unavailable } from '../../platform/errors.ts';
-import { exposedHeaders } from '../../platform/http/cors.ts';
+import { exposedHeaders } from '../../platform/http/protocol/browsers.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
 import type { Admission, RateLimitState } from '../admission/admission.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
-import type { Api } from '../../platform/http/type-provider.ts';
+import type { Api } from '../../platform/http/schemas.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import { operation, read } from '../admission/operation.ts';
 import type { KeyCaller } from '../principals/principals.ts';

@@ -1,9 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, internalError, show } from '../errors.ts';
-import type { KnownOperations } from './known-operations.ts';
-import { lingerOnClose } from './lingering.ts';
+import type { KnownOperations } from './advice/known-operations.ts';
 import { addLink } from './paging.ts';
-import { warnOfUnavailable } from './unavailable-log.ts';
+import { lingerOnClose } from './protocol/connections.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -81,4 +80,28 @@ function describeMediaType(sent: string | undefined): string {
   if (sent === undefined) return `${advice} This request has a body and no Content-Type.`;
   const isForm = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(sent);
   return `${advice} Got ${show(sent)}${isForm ? ', which is the data of a form' : ''}.`;
+}
+
+const warnIntervalMs = 1_000;
+
+interface Logged {
+  atMs: number;
+  /** Responses since then that were not logged. */
+  silent: number;
+}
+
+/** By the server, of which a process has one. */
+const logged = new WeakMap<object, Logged>();
+
+/** Warns of a 503 with its reason: at once, then of one a second at most, so that an outage fills no disk. Each has a line of its own as a request. */
+function warnOfUnavailable(request: FastifyRequest, cause: unknown): void {
+  const nowMs = performance.now();
+  const last = logged.get(request.server.server);
+  if (last && nowMs - last.atMs < warnIntervalMs) {
+    last.silent += 1;
+    return;
+  }
+  const silent = last?.silent ?? 0;
+  request.log.warn({ reason: String(cause), ...(silent > 0 && { notLogged: silent }) }, 'unavailable');
+  logged.set(request.server.server, { atMs: nowMs, silent: 0 });
 }

@@ -1,6 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import { withoutKeys } from '../../domain/key-format.ts';
+import { withoutPageTokens } from '../../domain/page-links.ts';
 import type { ErrorCode } from '../errors.ts';
-import { routeOf } from './methods.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { routeOf } from './routing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -66,4 +71,61 @@ export function allOf(observers: ReadonlyArray<ObserveRequest | undefined>): Obs
     first(finished);
     for (const observe of others) observe(finished);
   };
+}
+
+const processId = randomBytes(6).toString('base64url');
+let requests = 0;
+
+/** The process's random id and a counter: a random id for each request would cost more than hashing its key. */
+export const newRequestId = () => `req_${processId}${(requests++).toString(36).padStart(8, '0')}`;
+
+/** Undefined if the log level hides the lines. */
+export function requestLogger(log: FastifyBaseLogger): ObserveRequest | undefined {
+  const isLogged = log.level === 'info' || log.level === 'debug' || log.level === 'trace';
+  return isLogged ? (finished) => !healthChecks.has(finished.route) && logRequest(log, finished) : undefined;
+}
+
+/** Load balancers ask several times a second. */
+const healthChecks = new Set<string | undefined>(['/livez', '/readyz']);
+
+/** Writes one line per request, when its response is sent. No headers, no body; keys and tokens in the URL are redacted. */
+function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, code, ms, caller, visit }: FinishedRequest): void {
+  log.info(
+    {
+      reqId: id,
+      method,
+      url: withoutPageTokens(withoutKeys(withPlainLetters(url))).slice(0, 500),
+      route,
+      status,
+      code: code ?? undefined,
+      ms: Math.round(ms * 10) / 10,
+      client: caller ? String(caller.clientId) : undefined,
+      key: caller ? String(caller.keyId) : undefined,
+      ...(visit && { person: visit.personId?.toString(), network: visit.network, showsAdopter: visit.showsAdopter }),
+    },
+    'request',
+  );
+}
+
+/** Decodes percent-encoded letters and digits, so that a key or token with %41 in place of A is found too. */
+function withPlainLetters(url: string): string {
+  return url.replace(/%[3-7][0-9a-f]/gi, (escaped) => {
+    const letter = decodeURIComponent(escaped);
+    return /\w/.test(letter) ? letter : escaped;
+  });
+}
+
+/** A listener that begins the span of a request. */
+export const traceRequests =
+  (tracing: Tracing, next: RequestListener): RequestListener =>
+  (request, response) =>
+    tracing.handle(request, response, () => next(request, response));
+
+/** Describes the span of each request, except those that the fast path serves: it describes them itself. */
+export function describeRequests(app: FastifyInstance, tracing: Tracing): void {
+  app.addHook('onResponse', (request, { statusCode: status }, done) => {
+    const { raw, id, errorCode } = request;
+    tracing.describe(raw, { id, route: routeOf(request)?.url, status, code: errorCode ?? null });
+    done();
+  });
 }

@@ -1,9 +1,9 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { scopes, scopeTable } from '../../domain/scopes.ts';
-import { corsHeaders, preflightHeaders } from './cors.ts';
 import { type InlineDocument, shareComponents } from './openapi-components.ts';
-import { makeStatic, type StaticContent, sendStatic } from './static-content.ts';
+import { corsHeaders, preflightHeaders } from './protocol/browsers.ts';
+import { makeStatic, type StaticContent, sendStatic } from './static/static-content.ts';
 
 const aboutKeys = `Your API key, as a bearer token. Its scopes say what it may do:\n\n${scopes.map((scope) => `- \`${scope}\`: ${scopeTable[scope].meaning}`).join('\n')}`;
 

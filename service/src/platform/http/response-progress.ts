@@ -2,7 +2,7 @@ import { type IncomingMessage, type RequestListener, ServerResponse } from 'node
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { oncePerTurn } from '../bounded/once-per-turn.ts';
-import { addressSubject, requestSubject } from './addresses.ts';
+import { addressSubject, requestSubject } from '../caller-addresses.ts';
 
 const defaultBounds = {
   /** For a reader to take a byte while bytes wait. */

@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServerDefault } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import { controls, controlsButLineFeed, reorderings } from '../characters.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
@@ -154,3 +156,57 @@ export const idempotencyErrors = [
   'idempotency_in_progress',
   'idempotency_key_reused',
 ] as const satisfies ErrorCode[];
+
+export const EmailText = (description: string, example: string) =>
+  Type.String({
+    description,
+    maxLength: 254,
+    pattern: emailPattern(),
+    'x-must-not-contain': rejectedInEmail,
+    'x-must-be': `an e-mail address of at most 254 characters, such as ${example}`,
+    examples: [example],
+  });
+
+/** Includes invisible characters such as U+200B, so that two different addresses can't look the same. */
+const rejectedInEmail = `${controls}\\p{Cf}`;
+
+/**
+ * A deliverable e-mail address: no quoted local part, and a domain with a top level. The pattern runs in linear time, since
+ * no two neighbouring parts of the pattern match the same character.
+ */
+function emailPattern(): string {
+  const atom = `[^\\s${rejectedInEmail}"<>()\\[\\]\\\\,;:@.]+`;
+  const [letter, inner] = ['\\p{L}', '[\\p{L}\\p{M}\\p{Nd}]'];
+  const label = `${inner}+(?:-+${inner}+)*`;
+  const topLevel = `${letter}${inner}+(?:-+${inner}+)*`;
+  return `^(?=[^@]{1,64}@)${atom}(?:\\.${atom})*@(?:${label}\\.)+${topLevel}$`;
+}
+
+interface ObjectSchema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, ObjectSchema>>;
+}
+
+/**
+ * Makes a body reject fields that it does not have, at every level: a misspelt one must not be lost in silence. Fields that only the
+ * resource has, as responses show it, are read-only: they are ignored, so that what a GET has returned can be sent back. Objects with
+ * names of the caller's choice stay open.
+ */
+export const closedBody = <Body extends TSchema>(body: Body, resource: TSchema = {}): Body => close(body, resource) as Body;
+
+function close(body: ObjectSchema, resource: ObjectSchema): ObjectSchema {
+  if (!body.properties) return body;
+  const own = Object.entries(body.properties).map(([name, field]) => [name, close(field, resource.properties?.[name] ?? {})] as const);
+  const others = Object.entries(resource.properties ?? {}).filter(([name]) => !Object.hasOwn(body.properties ?? {}, name));
+  const readOnly = others.map(([name, { description }]) => [name, { ...(description && { description }), readOnly: true }] as const);
+  return { ...body, properties: Object.fromEntries([...own, ...readOnly]), additionalProperties: false } as ObjectSchema;
+}
+
+/** Derives a handler's types from its schemas. */
+interface SchemaTypes extends FastifyTypeProvider {
+  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+  serializer: unknown;
+}
+
+/** The part of the app with the routes under /v1. */
+export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, SchemaTypes>;

@@ -2,10 +2,8 @@ import { type Static, Type } from 'typebox';
 import { EventSchema } from '../../changes/events/event-schemas.ts';
 import { applicationStates, applicationStatuses, closedReasonNames, closedReasons } from '../../domain/application-states.ts';
 import { controls, reorderings } from '../../platform/characters.ts';
-import { closedBody } from '../../platform/http/closed-body.ts';
-import { EmailText } from '../../platform/http/email-text.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { Int64, Int64OrNull, PlainName, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { closedBody, EmailText, Int64, Int64OrNull, PlainName, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
 
 import { AnswerSchema, GivenAnswersSchema } from '../questions/answer-schemas.ts';
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { unconfirmed } from '../../domain/application-states.ts';
 import { pagesPath, pageToken } from '../../domain/page-links.ts';
+import { requestSubject } from '../../platform/caller-addresses.ts';
 import type { Config } from '../../platform/config.ts';
 import type { AppError, ErrorCode } from '../../platform/errors.ts';
 import type { Html } from '../../platform/html.ts';
-import { requestSubject } from '../../platform/http/addresses.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';
-import { routeAllMethods } from '../../platform/http/methods.ts';
-import { isFromElsewhere } from '../../platform/http/same-origin.ts';
+import { isFromElsewhere } from '../../platform/http/protocol/browsers.ts';
+import { routeAllMethods } from '../../platform/http/routing.ts';
 import { type AdopterAct, type AdopterLink, LinkEnded } from './adopter-links.ts';
 import { askPage } from './ask-page.ts';
 import type { PageActs } from './page-acts.ts';

@@ -3,8 +3,7 @@ import { created, idReader, operation, page, removed, updated } from '../../part
 import type { Transactor } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import { readPage, sendPage } from '../../platform/http/paging.ts';
-import { PathIds, Ref } from '../../platform/http/schemas.ts';
-import type { Api } from '../../platform/http/type-provider.ts';
+import { type Api, PathIds, Ref } from '../../platform/http/schemas.ts';
 import { categoryErrors, categoryUnknown, nameCategory, removeCategory } from './categories.ts';
 import { selectCategories } from './category-queries.ts';
 import { type Category, CategorySchema, ListCategoriesQuery, NewCategorySchema } from './category-schemas.ts';

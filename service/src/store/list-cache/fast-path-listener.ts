@@ -10,12 +10,9 @@ import type { LimiterDecision, PendingDecision } from '../../partners/rate-limit
 import { asksForRehearsal } from '../../partners/rehearsal/rehearsal-hook.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
-import { readHeaders } from '../../platform/http/conditional-responses.ts';
-import { type Coding, codingFor } from '../../platform/http/content-coding.ts';
-import { codedEtag, isUnmodified } from '../../platform/http/etags.ts';
-import type { ObserveRequest } from '../../platform/http/finished-requests.ts';
-import { countOfHeader } from '../../platform/http/raw-headers.ts';
-import { newRequestId } from '../../platform/http/request-id.ts';
+import { newRequestId, type ObserveRequest } from '../../platform/http/finished-requests.ts';
+import { countOfHeader } from '../../platform/http/protocol/connections.ts';
+import { type Coding, codedEtag, codingFor, isUnmodified, readHeaders } from '../../platform/http/protocol/representations.ts';
 import { setReader } from '../../platform/http/response-progress.ts';
 import type { Tracing } from '../../platform/tracing/tracing.ts';
 import type { ListPage, PageCache } from './page-cache.ts';

@@ -8,8 +8,6 @@ import { parseDouble, parseReal } from '../../platform/db/floats.ts';
 import type { Searcher } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, show } from '../../platform/errors.ts';
-import { compress } from '../../platform/http/content-coding.ts';
-import { etagOf } from '../../platform/http/etags.ts';
 import {
   addLink,
   type Filters,
@@ -20,7 +18,8 @@ import {
   sizeDefault,
   writeKeyCursor,
 } from '../../platform/http/paging.ts';
-import type { Api } from '../../platform/http/type-provider.ts';
+import { compress, etagOf } from '../../platform/http/protocol/representations.ts';
+import type { Api } from '../../platform/http/schemas.ts';
 import type { ListingVersion } from '../list-cache/listing-changes.ts';
 import { type ListPage, listPage, type PageCache, pageAgeMaxMs } from '../list-cache/page-cache.ts';
 import type { ListingFootprint } from '../list-cache/shown-changes.ts';

@@ -7,8 +7,7 @@ import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idem
 import type { Config } from '../../platform/config.ts';
 import type { Db, Transactions } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
-import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
-import type { Api } from '../../platform/http/type-provider.ts';
+import { type Api, idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { findPetToOrder, petNotFound, type SettleApplications, whyNotOrdered } from '../pets/pets.ts';
 import { RushGate } from '../pets/rush-gate.ts';

@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { EventSchema } from '../../changes/events/event-schemas.ts';
 import { orderStates, orderStatuses } from '../../domain/order-states.ts';
-import { EmailText } from '../../platform/http/email-text.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { Int64, Int64OrNull, PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { EmailText, Int64, Int64OrNull, PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 

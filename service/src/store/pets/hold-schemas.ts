@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type HoldReason, holdReasons, meaningOfHold, shownHolds, textOfHold } from '../../domain/holds.ts';
-import { closedBody } from '../../platform/http/closed-body.ts';
-import { PlainText, StringEnum } from '../../platform/http/schemas.ts';
+import { closedBody, PlainText, StringEnum } from '../../platform/http/schemas.ts';
 
 const noteLengthMax = 1_000;
 const exampleUntil = '2030-12-01T09:00:00Z';

@@ -1,4 +1,4 @@
-import { etagOf } from '../../platform/http/etags.ts';
+import { etagOf } from '../../platform/http/protocol/representations.ts';
 import type { PetText } from './pet-queries.ts';
 import { type Pet, petFields } from './pet-schemas.ts';
 

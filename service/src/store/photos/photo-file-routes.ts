@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { requestSubject } from '../../platform/http/addresses.ts';
-import { isUnmodified } from '../../platform/http/etags.ts';
+import { requestSubject } from '../../platform/caller-addresses.ts';
+import { isUnmodified } from '../../platform/http/protocol/representations.ts';
 import { AddressBudget } from './address-budget.ts';
 import { type FileName, type PhotoStore, pictureName, type StoredFile } from './photo-store.ts';
 

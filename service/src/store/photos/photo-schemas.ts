@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closedBody } from '../../platform/http/closed-body.ts';
-import { Int64, PathIds, PlainText, StringEnum } from '../../platform/http/schemas.ts';
+import { closedBody, Int64, PathIds, PlainText, StringEnum } from '../../platform/http/schemas.ts';
 import { photoFailures } from './photo-failures.ts';
 
 const photoStatuses = ['processing', 'ready', 'failed'] as const;

@@ -1,6 +1,6 @@
 import { fieldRows, type Profile, type ProfileField, type StoredProfile } from '../../domain/profile-fields.ts';
 import { ageBandOf } from '../../domain/profile-values.ts';
-import { etagOf } from '../../platform/http/etags.ts';
+import { etagOf } from '../../platform/http/protocol/representations.ts';
 
 /** The bytes of a profile in every response, which its ETag depends on. `today` is a date, for the age. */
 export const profileJson = (stored: StoredProfile, today: string): string => write(stored, today, fields);

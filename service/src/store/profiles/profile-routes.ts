@@ -7,8 +7,7 @@ import { idReader, ifMatch, operation, read, requireEtag, sendJson, updated } fr
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { mergePatchType } from '../../platform/http/json-body.ts';
-import { etagHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
-import type { Api } from '../../platform/http/type-provider.ts';
+import { type Api, etagHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { petNotFound } from '../pets/pets.ts';

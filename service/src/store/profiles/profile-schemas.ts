@@ -12,8 +12,7 @@ import {
   storedRows,
 } from '../../domain/profile-fields.ts';
 import { controls, controlsButLineBreaks, reorderings } from '../../platform/characters.ts';
-import { closedBody } from '../../platform/http/closed-body.ts';
-import { Int64, StringEnum } from '../../platform/http/schemas.ts';
+import { closedBody, Int64, StringEnum } from '../../platform/http/schemas.ts';
 
 const lineLengthMax = 100;
 const labelLengthMax = 40;

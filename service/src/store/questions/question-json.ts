@@ -1,5 +1,5 @@
 import fastJsonStringify from 'fast-json-stringify';
-import { etagOf } from '../../platform/http/etags.ts';
+import { etagOf } from '../../platform/http/protocol/representations.ts';
 import { jsonSchema } from '../../platform/http/schemas.ts';
 import { type Question, QuestionSchema, ShelterQuestionsSchema } from './question-schemas.ts';
 

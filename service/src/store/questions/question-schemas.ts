@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { decidingTypes, inWords, questionTypes, typesWithOptions } from '../../domain/question-types.ts';
-import { closedBody } from '../../platform/http/closed-body.ts';
-import { PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { closedBody, PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
 
 export const questionsMax = 40;
 export const optionsMax = 30;

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requestSubject } from '../../platform/caller-addresses.ts';
 import type { Config, Language } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { requestSubject } from '../../platform/http/addresses.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';
-import { isFromElsewhere } from '../../platform/http/same-origin.ts';
+import { isFromElsewhere } from '../../platform/http/protocol/browsers.ts';
 import { pageHeaders } from '../applications/page-headers.ts';
 import { messagePage } from '../applications/page-html.ts';
 import { layout } from '../applications/page-parts.ts';

@@ -1,10 +1,8 @@
 import { type Static, type TSchema, type TString, Type } from 'typebox';
 import { type AdoptionMode, adoptionDefault, adoptionModes } from '../../domain/adoption-modes.ts';
 import { controls, reorderings } from '../../platform/characters.ts';
-import { closedBody } from '../../platform/http/closed-body.ts';
-import { EmailText } from '../../platform/http/email-text.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { Int64, PlainName, PlainText, StringEnum } from '../../platform/http/schemas.ts';
+import { closedBody, EmailText, Int64, PlainName, PlainText, StringEnum } from '../../platform/http/schemas.ts';
 
 const example = {
   name: 'Danube Shelter',

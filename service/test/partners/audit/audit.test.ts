@@ -3,7 +3,7 @@ import { testAuthor } from '../../../../testkit/test-author.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { changedValues, recordAudit, rotateAuditPartitions } from '../../../src/partners/audit/audit.ts';
 import { type AuditFilter, listActs } from '../../../src/partners/audit/audit-list.ts';
-import { networkOfAddress } from '../../../src/platform/networks.ts';
+import { networkOfAddress } from '../../../src/platform/caller-addresses.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { openTestStore } from '../../test-store.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addressSubject, networkOf, requestSubject, trustsProxies } from '../../../src/platform/http/addresses.ts';
+import { addressSubject, networkOf, requestSubject, trustsProxies } from '../../../src/platform/caller-addresses.ts';
 
 describe('addressSubject', () => {
   test('of an IPv4 address is that address', () => {

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseCoding, codingFor, codings, compress } from '../../../src/platform/http/content-coding.ts';
+import { chooseCoding, codingFor, codings, compress } from '../../../src/platform/http/protocol/representations.ts';
 
 describe('The coding for Accept-Encoding', () => {
   test.each([

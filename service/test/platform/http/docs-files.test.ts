@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, describe, expect, test } from 'vitest';
-import { addDocsRoutes } from '../../../src/platform/http/docs-files.ts';
+import { addDocsRoutes } from '../../../src/platform/http/static/public-files.ts';
 
 const content = 'The content of a file. '.repeat(100);
 const files = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codedEtag, etagOf, isUnmodified, matchesEtag } from '../../../src/platform/http/etags.ts';
+import { codedEtag, etagOf, isUnmodified, matchesEtag } from '../../../src/platform/http/protocol/representations.ts';
 
 const etag = etagOf('[]');
 const hash = etag.slice(1, -1);

@@ -3,7 +3,7 @@ import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
-import { type EventStream, EventStreams, eventText } from '../../../src/platform/http/event-stream.ts';
+import { type EventStream, EventStreams, eventText } from '../../../src/platform/http/protocol/event-stream.ts';
 
 const never = 600_000;
 const noTimeouts = { heartbeatMs: never, lifetimeMs: never, endTimeoutMs: never };

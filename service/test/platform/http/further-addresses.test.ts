@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import Fastify from 'fastify';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listenOnOthers } from '../../../src/platform/http/further-addresses.ts';
+import { listenOnOthers } from '../../../src/platform/http/protocol/connections.ts';
 
 const app = () => Fastify({ serverFactory: (handler) => createServer(handler) });
 let fastify: ReturnType<typeof app>;

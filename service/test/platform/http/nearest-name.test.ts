@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { indexUsual, nearestName } from '../../../src/platform/http/nearest-name.ts';
+import { indexUsual, nearestName } from '../../../src/platform/http/advice/nearest-name.ts';
 
 const known = ['children', 'dogs', 'cats', 'colors', 'weightGrams'];
 

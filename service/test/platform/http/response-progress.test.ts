@@ -5,7 +5,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SlowReader } from '../../../../testkit/slow-reader.ts';
 import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
-import { EventStreams } from '../../../src/platform/http/event-stream.ts';
+import { EventStreams } from '../../../src/platform/http/protocol/event-stream.ts';
 import { type ProgressBounds, ResponseProgress, setReader, setReaders } from '../../../src/platform/http/response-progress.ts';
 
 const never = 600_000;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, describe, expect, test } from 'vitest';
-import { makeStatic, sendStatic } from '../../../src/platform/http/static-content.ts';
+import { makeStatic, sendStatic } from '../../../src/platform/http/static/static-content.ts';
 
 const text = 'A long text that compresses well. '.repeat(100);
 const noise = randomBytes(2_000);

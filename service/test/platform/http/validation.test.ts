@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
+import { createValidatorCompiler } from '../../../src/platform/http/schema-compilers.ts';
 import { Int64 } from '../../../src/platform/http/schemas.ts';
-import { createValidatorCompiler } from '../../../src/platform/http/validation.ts';
 
 const compile = createValidatorCompiler([]);
 const route = { method: 'POST', url: '/' };

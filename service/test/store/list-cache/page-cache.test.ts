@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AppError } from '../../../src/platform/errors.ts';
-import { compress } from '../../../src/platform/http/content-coding.ts';
+import { compress } from '../../../src/platform/http/protocol/representations.ts';
 import { PageCache, type PetPage } from '../../../src/store/list-cache/page-cache.ts';
 import type { Footprint } from '../../../src/store/list-cache/pet-changes.ts';
 

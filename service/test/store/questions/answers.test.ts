@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { controls, findCharacter, reorderings } from '../../../src/platform/characters.ts';
 import { AppError } from '../../../src/platform/errors.ts';
 import { parseJsonBody } from '../../../src/platform/http/json-body.ts';
-import { createValidatorCompiler } from '../../../src/platform/http/validation.ts';
+import { createValidatorCompiler } from '../../../src/platform/http/schema-compilers.ts';
 import { type Answer, GivenAnswersSchema } from '../../../src/store/questions/answer-schemas.ts';
 import { checkAnswers } from '../../../src/store/questions/answers.ts';
 import type { Question } from '../../../src/store/questions/question-schemas.ts';

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Coding, codingFor, compress } from './content-coding.ts';
-import { codedEtag, etagOf, isUnmodified } from './etags.ts';
+import { type Coding, codedEtag, codingFor, compress, etagOf, isUnmodified } from '../protocol/representations.ts';
 
 /** Content that doesn't change while the process runs. It is hashed when its ETag is first needed, and compressed at the first request for a coding. */
 export interface StaticContent {

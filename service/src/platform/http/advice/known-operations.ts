@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { usualPathParts } from '../../domain/usual-names.ts';
+import { usualPathParts } from '../../../domain/usual-names.ts';
 import { indexUsual, nameDistance } from './nearest-name.ts';
 
 /** Longer paths, and those of more segments, are not compared: what a guess costs must not grow with what is sent. */

@@ -1,4 +1,29 @@
-import type { UsualNames } from '../../domain/usual-names.ts';
+import { type UsualNames, usualFields, usualValues } from '../../../domain/usual-names.ts';
+
+const usualFieldIndex = indexUsual(usualFields);
+const usualValueIndex = indexUsual(usualValues);
+
+/** A sentence that names the field or parameter that was probably meant. Undefined: none of the known ones is similar. */
+export function guessField(name: string, known: readonly string[]): string | undefined {
+  const nearest = nearestField(name, known);
+  return nearest === undefined ? undefined : `Did you mean ${nearest}?${noteOn(name, nearest)}`;
+}
+
+export const nearestField = (name: string, known: readonly string[]): string | undefined => nearestName(name, known, usualFieldIndex);
+
+/** The same for one of the values that a field may have. */
+export function guessValue(value: unknown, known: readonly unknown[]): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'boolean') return undefined;
+  const names = known.filter((one): one is string => typeof one === 'string');
+  const nearest = nearestName(String(value), names, usualValueIndex);
+  return nearest === undefined ? undefined : `Did you mean ${nearest}?`;
+}
+
+/** What other APIs call it is not always the same thing. */
+function noteOn(name: string, nearest: string): string {
+  const note = isUsual(name, nearest, usualFieldIndex) ? usualFields[nearest]?.note : undefined;
+  return note === undefined ? '' : ` ${note}`;
+}
 
 /** Longer names are not compared: the work grows with the product of both lengths. */
 const lengthMax = 40;
@@ -6,7 +31,7 @@ const editsMax = 2;
 const distances = { sameForm: 0, usual: 0.5, beginning: 1, none: Number.POSITIVE_INFINITY } as const;
 
 /** The names of a table of usual ones, by what other APIs call them. */
-export type UsualIndex = ReadonlyMap<string, readonly string[]>;
+type UsualIndex = ReadonlyMap<string, readonly string[]>;
 
 export function indexUsual(table: UsualNames): UsualIndex {
   const index = new Map<string, string[]>();
@@ -41,14 +66,15 @@ export function nameDistance(name: string, candidate: string, usual?: UsualIndex
 }
 
 /** Whether other APIs call ours by this name. */
-export const isUsual = (name: string, ours: string, index: UsualIndex): boolean => index.get(plainName(name))?.includes(ours) ?? false;
+const isUsual = (name: string, ours: string, index: UsualIndex): boolean => index.get(plainName(name))?.includes(ours) ?? false;
 
 /** In lower case, without what forms differ in: category_id, category-id and categoryId are the same, and so is filter[categoryId]. */
-const plainName = (name: string): string =>
-  name
+function plainName(name: string): string {
+  return name
     .toLowerCase()
     .replace(/^filter\[/, '')
     .replaceAll(/[_\-. [\]]/g, '');
+}
 
 /**
  * How many letters must be inserted, removed, replaced or exchanged with the next one (optimal string alignment). Infinite if they are

@@ -1,11 +1,14 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Deprecation } from '../../domain/deprecations.ts';
 import { AppError } from '../errors.ts';
+import { addLink } from './paging.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The methods of the path, for the Allow header. */
     allow?: string;
+    deprecation?: Deprecation;
   }
 }
 
@@ -27,7 +30,7 @@ export function routeAllMethods(api: FastifyInstance): void {
 
 /**
  * Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. An OPTIONS
- * doesn't get here: cors.ts responds to it.
+ * doesn't get here: browsers.ts responds to it.
  */
 export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
   const methodsByPath = new Map<string, Set<string>>();
@@ -61,3 +64,20 @@ export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
     },
   };
 }
+
+/** The responses of a deprecated operation announce that in their headers. */
+export function announceDeprecations(api: FastifyInstance): void {
+  api.addHook('onSend', (request, reply, payload, done) => {
+    const deprecation = routeOf(request)?.config.deprecation;
+    if (deprecation) {
+      reply.header('deprecation', `@${Math.floor(deprecation.since.getTime() / 1_000)}`);
+      reply.header('sunset', deprecation.sunset.toUTCString());
+      addLink(reply, `<${deprecation.notice}>; rel="deprecation"; type="text/html"`);
+      addLink(reply, `<${successorOf(deprecation, request.params as Record<string, string>)}>; rel="successor-version"`);
+    }
+    done(null, payload);
+  });
+}
+
+const successorOf = ({ successor }: Deprecation, params: Record<string, string>) =>
+  successor.replace(/\{(\w+)\}/, (_, name: string) => encodeURIComponent(params[name] ?? ''));
