@@ -5,7 +5,7 @@ import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import type { ConsoleApp } from '../console/console-app.ts';
 import { type Dependencies, openDependencies, openLimiter } from '../dependencies.ts';
-import { RequestTally } from '../operations/telemetry/request-tally.ts';
+import { addConsoleMetrics, RequestTally } from '../operations/telemetry/request-tally.ts';
 import type { Limiter } from '../partners/rate-limit/limiter.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { listenOnOthers } from '../platform/http/protocol/connections.ts';
@@ -67,8 +67,7 @@ interface Measured {
 }
 
 async function openConsoleMetrics(dependencies: Dependencies, { requests, limiter, app }: Measured): Promise<AsyncDisposable> {
-  const { openMetrics } = await import('../operations/telemetry/open-metrics.ts');
-  const { addConsoleMetrics } = await import('../operations/telemetry/service-metrics.ts');
+  const { openMetrics } = await import('../operations/telemetry/metrics-server.ts');
   const { metricsHost: host, metricsPort: port = 0 } = dependencies.config;
   return openMetrics({ host, port }, dependencies, (registry) => {
     addConsoleMetrics(registry, { requests, decisions: limiter.tally, progress: app.progress });

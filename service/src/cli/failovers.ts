@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { theService } from '../domain/actor.ts';
 import { type Applied, applyJournal } from '../operations/recovery/apply-journal.ts';
-import { endSignIns } from '../operations/recovery/restored-store.ts';
+import { endAllSignIns } from '../operations/recovery/restore-queries.ts';
 import type { Config } from '../platform/config.ts';
 import type { ServiceDb } from '../platform/db/handles.ts';
 import { readServers, recordFailover } from '../platform/db/server-identity.ts';
@@ -38,7 +38,7 @@ export async function followFailover({ db, config, servers, log }: FailoverParts
     // Only by the first worker: who has signed in since then stays so.
     if (!(await recordFailover(tx, { from: recorded, to: here }))) return false;
     if (config.failover === 'lossless') return true;
-    await endSignIns(tx);
+    await endAllSignIns(tx);
     tx.endsAuthority();
     return true;
   }, theService);

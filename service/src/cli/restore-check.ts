@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { NotMigrated, openDependencies } from '../dependencies.ts';
 import { type Applied, applyJournal } from '../operations/recovery/apply-journal.ts';
-import { assertOutOfRecovery, type Readied, readyDatabase, recordServer, type Told } from '../operations/recovery/restored-store.ts';
+import {
+  assertOutOfRecovery,
+  type Readied,
+  readyDatabase,
+  recordServer,
+  type WhatHappened,
+} from '../operations/recovery/restored-store.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { settledMs } from '../platform/db/change-watch.ts';
 import { findPendingMigrations } from '../platform/db/migrate.ts';
@@ -76,7 +82,7 @@ async function restoreCheck(config: Config, files: readonly string[], options: O
   if (!isReady) process.exitCode = 1;
 }
 
-function readTold({ fromSnapshot, nothingLost }: Options): Told {
+function readTold({ fromSnapshot, nothingLost }: Options): WhatHappened {
   if (fromSnapshot && nothingLost) throw new UsageError('--from-snapshot and --nothing-lost exclude each other.');
   if (fromSnapshot) return 'from-snapshot';
   return nothingLost ? 'nothing-lost' : 'nothing';
@@ -114,7 +120,7 @@ async function forget(redis: RedisLink, formerId: string): Promise<boolean> {
     );
 }
 
-function describeFeed({ moved }: Readied, told: Told): string {
+function describeFeed({ moved }: Readied, told: WhatHappened): string {
   if (moved) {
     const waiting = moved.endpoints > 0 ? ` ${moved.endpoints} webhook endpoints first get what was published before.` : '';
     return `Feed: positions moved on from ${moved.from} to ${moved.to}. Every cursor from before is 410.${waiting}`;
@@ -129,7 +135,7 @@ function describeRedis({ formerId }: Readied, isClean: boolean): string {
   return isClean ? what : `${what} It does not reply, so two keys of hw:${formerId} remain in it.`;
 }
 
-function describeJournal(lines: readonly JournalLine[], { applied, skipped }: Applied, told: Told): string {
+function describeJournal(lines: readonly JournalLine[], { applied, skipped }: Applied, told: WhatHappened): string {
   if (told === 'nothing-lost') return 'Journal: not needed.';
   if (lines.length === 0) return 'Journal: none, as --no-journal says.';
   return `Journal: lines ${lines.length}, applied ${applied}, skipped ${skipped} (not in this backup, or changed after the line was written).`;

@@ -5,7 +5,7 @@ import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { type Dependencies, openCaches, openDependencies } from '../dependencies.ts';
-import { RequestTally } from '../operations/telemetry/request-tally.ts';
+import { addServiceMetrics, RequestTally } from '../operations/telemetry/request-tally.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { listenOnOthers } from '../platform/http/protocol/connections.ts';
@@ -68,8 +68,7 @@ interface Measured {
 }
 
 async function openServiceMetrics(dependencies: Dependencies, { requests, caches, app }: Measured): Promise<AsyncDisposable> {
-  const { openMetrics } = await import('../operations/telemetry/open-metrics.ts');
-  const { addServiceMetrics } = await import('../operations/telemetry/service-metrics.ts');
+  const { openMetrics } = await import('../operations/telemetry/metrics-server.ts');
   const { config, changes } = dependencies;
   const measured = { keys: caches.keys, pages: caches.pages, listings: caches.listingPages };
   return openMetrics({ host: config.metricsHost, port: config.metricsPort ?? 0 }, dependencies, (registry) =>

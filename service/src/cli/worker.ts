@@ -12,13 +12,9 @@ import { disableWebhooksOfEndedKeys } from '../changes/webhooks/endpoint-keys.ts
 import { listFailing } from '../changes/webhooks/webhooks.ts';
 import { deleteOldFormResults } from '../console/forms/form-result-queries.ts';
 import { openDependencies } from '../dependencies.ts';
-import { BackupWatch } from '../operations/telemetry/backup-watch.ts';
-import { CertificateWatch } from '../operations/telemetry/certificate-watch.ts';
-import { DiskWatch } from '../operations/telemetry/disk-watch.ts';
-import { JobTally } from '../operations/telemetry/job-tally.ts';
-import { MailTally } from '../operations/telemetry/mail-tally.ts';
-import { PhotoWatch } from '../operations/telemetry/photo-watch.ts';
-import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../operations/telemetry/worker-metrics.ts';
+import { JobFailures, JobTally } from '../operations/telemetry/job-tally.ts';
+import { BackupWatch, CertificateWatch, DiskWatch, PhotoWatch } from '../operations/telemetry/watches.ts';
+import { addWorkerMetrics, DeliveryTally, LastStoreFacts, MailTally } from '../operations/telemetry/worker-metrics.ts';
 import { rotateAuditPartitions } from '../partners/audit/audit.ts';
 import { deleteOldResponses } from '../partners/idempotency/idempotency-queries.ts';
 import { sweepPeople } from '../partners/people/people-sweep.ts';
@@ -43,7 +39,6 @@ import type { PhotoStore } from '../store/photos/photo-store.ts';
 import { openPictureMaker } from '../store/photos/picture-maker.ts';
 import { deleteRemoved } from '../store/photos/removed-files.ts';
 import { followFailover } from './failovers.ts';
-import { JobFailures } from './job-failures.ts';
 import { openMailSenders } from './mail-jobs.ts';
 import { journalRecorder } from './worker-journal.ts';
 
@@ -183,7 +178,7 @@ async function work(config: Config): Promise<void> {
   };
   tally.add(deliverJob);
   if (config.metricsPort !== undefined) {
-    const { openMetrics } = await import('../operations/telemetry/open-metrics.ts');
+    const { openMetrics } = await import('../operations/telemetry/metrics-server.ts');
     const metrics = { jobs: tally, deliveries, mail, deliverer, store, disks, photoWatch, backup, certificate };
     opened.use(
       await openMetrics({ host: config.metricsHost, port: config.metricsPort }, dependencies, (registry) =>

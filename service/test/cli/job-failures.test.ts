@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { JobFailures } from '../../src/cli/job-failures.ts';
+import { JobFailures } from '../../src/operations/telemetry/job-tally.ts';
 
 let lines: unknown[][];
 let failures: JobFailures;

@@ -614,10 +614,10 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Look at the certificate of the API',
     '{timeoutMs s}, every {certificateIntervalMs min} minutes',
-    'operations/telemetry/certificate-watch.ts',
+    'operations/telemetry/watches.ts',
     'cli/worker.ts',
   ],
-  ['Bytes read of the file with the time of the last backup', '{stampBytesMax}, every minute', 'operations/telemetry/backup-watch.ts'],
+  ['Bytes read of the file with the time of the last backup', '{stampBytesMax}, every minute', 'operations/telemetry/watches.ts'],
   ['Spans below one request', '{spansOfRequestMax}', 'platform/tracing/tracing.ts'],
   ['Requests traced because their callers asked for it', '{askedPerSecondMax} per second and process', 'platform/tracing/tracing.ts'],
   [

@@ -41,11 +41,11 @@ const shownSettings = [
 
 export const readVersion = async (db: Db): Promise<string> => (await rowOf<{ version: string }>(db)`select version()`).version;
 
-export const selectSettings = (db: Db) =>
+export const selectShownSettings = (db: Db) =>
   rowsOf<SessionSetting>(db)`
       select name, current_setting(name) as value, source from pg_settings where name = any(${shownSettings}) order by name`;
 
-export interface TableSize {
+interface TableSize {
   readonly table: string;
   readonly total: string;
   readonly indexes: string;
@@ -63,7 +63,7 @@ export const selectTableSizes = (db: Db, limit: number) =>
       where relkind = 'r' and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
       order by pg_total_relation_size(pg_class.oid) desc limit ${limit}`;
 
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly at: Date;
   readonly webhook: bigint;
   readonly status: number | null;

@@ -28,7 +28,7 @@ export const selectServer = (db: Db) =>
 export const readClockMs = async (db: Db): Promise<number> =>
   (await rowOf<{ ms: number }>(db)`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`).ms;
 
-export interface Rights {
+interface Rights {
   readonly roleExists: boolean;
   readonly isSuperuser: boolean;
   /** Tables of the store that the role may not read. */
@@ -51,7 +51,7 @@ export async function setRole(db: Db, role: string): Promise<void> {
   await db.query({ text: `select set_config('role', $1, false)`, values: [role] });
 }
 
-export interface Connections {
+interface Connections {
   readonly max: number;
   /** What is left for this user: of the server's, the user's and the database's limit the least. */
   readonly left: number;
@@ -166,7 +166,7 @@ export const selectSynchrony = (db: Db) =>
   rowOf<Synchrony>(db)`select current_setting('synchronous_standby_names') as names,
       (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as connected`;
 
-export interface Vacuuming {
+interface Vacuuming {
   readonly isOn: boolean;
   /** Transactions since the oldest row that was not frozen yet. At 2 billion PostgreSQL stops. */
   readonly frozenAge: number;
@@ -179,7 +179,7 @@ export const selectVacuuming = (db: Db) =>
       (select age(datfrozenxid)::float8 from pg_database where datname = current_database()) as "frozenAge",
       array(select relname::text from pg_class where relkind = 'r' and 'autovacuum_enabled=false' = any(reloptions) limit 10) as disabled`;
 
-export interface DeadRows {
+interface DeadRows {
   readonly table: string;
   readonly dead: number;
   readonly live: number;
@@ -272,7 +272,7 @@ export interface SessionSetting {
 }
 
 /** Before this session changes any of them. */
-export const selectSettings = (db: Db, names: readonly string[]) =>
+export const selectSessionSettings = (db: Db, names: readonly string[]) =>
   rowsOf<SessionSetting>(db)`select name, setting as value, source from pg_settings where name = any(${names}) order by name`;
 
 export interface Archiver {
@@ -338,8 +338,13 @@ export const countMissingOriginals = async (db: Db, hours: number): Promise<numb
     where status = 'processing' and original_missing_since < now() - make_interval(hours => ${hours})`
   ).count;
 
-/** What was ended since the store has a journal, the latest first: its lines must be there. */
-export const selectEnded = (db: Db, limit: number) =>
-  rowOf<{ readonly keys: readonly bigint[]; readonly clients: readonly bigint[] }>(db)`
+/** What was revoked and suspended since the store has a journal, the latest first: its lines must be there. */
+export interface EndedAccess {
+  readonly keys: readonly bigint[];
+  readonly clients: readonly bigint[];
+}
+
+export const selectEndedAccess = (db: Db, limit: number) =>
+  rowOf<EndedAccess>(db)`
       select array(select id from api_keys where revoked_at > journal_since order by revoked_at desc limit ${limit}) as keys,
       array(select id from clients where suspended_at > journal_since order by suspended_at desc limit ${limit}) as clients from deployment`;

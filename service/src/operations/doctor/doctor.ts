@@ -4,20 +4,15 @@ import path from 'node:path';
 import pg from 'pg';
 import type { Config } from '../../platform/config.ts';
 import { addressesOf } from '../../platform/server-urls.ts';
-import { judgeClocks } from './clock-check.ts';
-import { checkDisk } from './disk-check.ts';
 import { type Finding, findingOf, guarded, inOrder, type Judgement, note, ok, warning } from './finding.ts';
-import { checkImages } from './images-check.ts';
-import { checkJournalLines } from './journal-check.ts';
-import { checkMail } from './mail-check.ts';
-import { checkPhotos } from './photos-check.ts';
+import { checkDisk, checkJournalLines, judgeClocks } from './machine-checks.ts';
+import { apiEntrance, checkMail, checkProvider, checkUrl, consoleEntrance } from './outside-checks.ts';
+import { checkImages, checkPhotos } from './photos-check.ts';
 import { checkConsole, checkPorts } from './port-check.ts';
 import { examinePostgres } from './postgres-checks.ts';
-import { checkProvider } from './provider-check.ts';
 import { examineRedis } from './redis-checks.ts';
-import { api, checkUrl, consoleEntrance } from './url-check.ts';
 
-export interface DoctorParts {
+interface DoctorParts {
   readonly config: Config;
   /** Where partners reach the store. Undefined: neither this nor the URL of the console is looked at from outside. */
   readonly url?: URL | undefined;
@@ -39,7 +34,7 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
     mailConfig ? guarded('mail', () => checkMail(mailConfig)) : [],
     guarded('port', () => checkPorts(config)),
     guarded('console', () => checkConsole(config, Boolean(hasConsoleOutside))),
-    url ? guarded('url', () => checkUrl(url, api)) : [],
+    url ? guarded('url', () => checkUrl(url, apiEntrance)) : [],
     hasConsoleOutside ? guarded('console', () => checkUrl(new URL(consoleUrl), consoleEntrance)) : [],
     oidc ? guarded('provider', () => checkProvider(oidc)) : [],
   ]);

@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { connect, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../../platform/config.ts';
 import { broken, type Judgement, note, ok, warning, within } from './finding.ts';
-import { findListener, type Listener } from './listener.ts';
 
 const timeoutMs = 5_000;
 const responds = 'Homeward responds on';
@@ -67,7 +67,7 @@ async function checkPort({ variable, hostVariable, host, port, recognise }: Port
 }
 
 /** A process of the store that listens and does not respond as one; undefined if it is another program. */
-export function judgeSilent({ pid, command, isStopped, openFiles, openFilesMax }: Listener, shown: string): Judgement | undefined {
+function judgeSilent({ pid, command, isStopped, openFiles, openFilesMax }: Listener, shown: string): Judgement | undefined {
   const who = `Process ${pid} (${command})`;
   const start = 'Restart it: systemctl restart, or end it with its supervisor running.';
   if (isStopped)
@@ -124,3 +124,58 @@ async function readText(url: string): Promise<string | undefined> {
 }
 
 const bodyBytesMax = 10_000_000;
+
+/** The process of this machine that listens on a port, as far as this user may know it. */
+interface Listener {
+  readonly pid: number;
+  /** The program, its script and its command, without folders. What follows may be a password. */
+  readonly command: string;
+  /** It was stopped by a signal, or a debugger holds it. */
+  readonly isStopped: boolean;
+  readonly openFiles: number;
+  readonly openFilesMax: number;
+}
+
+/** Undefined if nothing listens there, if it is of another user, or if this is no Linux. */
+async function findListener(port: number): Promise<Listener | undefined> {
+  const inodes = new Set((await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((file) => listeningInodes(file, port)))).flat());
+  if (inodes.size === 0) return undefined;
+  for (const pid of await readdir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const files = await readdir(`/proc/${pid}/fd`).catch(() => []);
+    const links = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')));
+    if (links.some((link) => inodes.has(/^socket:\[(\d+)\]$/.exec(link)?.[1] ?? ''))) return describe(Number(pid), files.length);
+  }
+  return undefined;
+}
+
+/** Of the sockets that listen on the port, at any address. */
+async function listeningInodes(file: string, port: number): Promise<string[]> {
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').slice(1);
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return lines.flatMap((line) => {
+    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
+    return local.endsWith(ending) && state === listening ? [inode] : [];
+  });
+}
+
+const listening = '0A';
+
+async function describe(pid: number, openFiles: number): Promise<Listener> {
+  const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
+  const [words, stat, limits] = await Promise.all([read('cmdline'), read('stat'), read('limits')]);
+  const [program = '', ...args] = words.split('\0').filter(Boolean);
+  // The name of the program, in parentheses, may contain anything.
+  const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
+  return {
+    pid,
+    command: [program, ...args]
+      .map((word) => word.replace(/^.*\//, ''))
+      .slice(0, 3)
+      .join(' ')
+      .slice(0, 60),
+    isStopped: state === 'T' || state === 't',
+    openFiles,
+    openFilesMax: Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Infinity),
+  };
+}

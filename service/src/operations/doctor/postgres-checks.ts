@@ -10,22 +10,22 @@ import { readServers } from '../../platform/db/server-identity.ts';
 import { describePostgres, howToEncode, showsPassword } from '../../platform/server-addresses.ts';
 import { addressesOf } from '../../platform/server-urls.ts';
 import { getRecordedMark } from '../../store/photos/photo-mark.ts';
-import type { ClockReading } from './clock-check.ts';
 import {
   countKeysByEnvironment,
   countMissingOriginals,
+  type EndedAccess,
   findSomePicture,
   readClockMs,
   type Server,
   type SessionSetting,
   selectArchiver,
   selectConnections,
-  selectEnded,
+  selectEndedAccess,
   selectHasPhotos,
   selectLockHolders,
   selectRights,
   selectServer,
-  selectSettings,
+  selectSessionSettings,
   setRole,
 } from './doctor-queries.ts';
 import {
@@ -43,15 +43,13 @@ import {
   warning,
   within,
 } from './finding.ts';
-import { judgeHosts, primariesOf, readHosts } from './hosts-check.ts';
-import { type Ended, endedMax } from './journal-check.ts';
+import { type ClockReading, endedMax } from './machine-checks.ts';
 import { type KnownPhotos, originalMissingHours } from './photos-check.ts';
-import { checkPooling } from './pooling-check.ts';
 import { activityChecks, judgeLocks } from './postgres-activity.ts';
+import { checkPooling, judgeHosts, primariesOf, readHosts } from './postgres-hosts.ts';
+import { checkWrites, judgeArchiving, judgeEnvironment, judgeSettings, requiredSettings } from './postgres-setup.ts';
 import { checkObjects, checkSequences, expectedTables } from './schema-check.ts';
-import { judgeArchiving, judgeEnvironment, judgeSettings, requiredSettings } from './settings-check.ts';
 import { workChecks } from './work-checks.ts';
-import { checkWrites } from './writes-check.ts';
 
 const timeoutMs = 5_000;
 /** Of all statements together: a server that is slow for each of them is as good as none. */
@@ -59,14 +57,14 @@ const totalTimeoutMs = 15_000;
 const closeTimeoutMs = 500;
 const clientOptions = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs, application_name: 'homeward doctor' };
 
-export interface PostgresReport {
+interface PostgresReport {
   readonly findings: readonly Finding[];
   readonly clock?: ClockReading;
   /** Null if this user may not know it. */
   readonly dataDirectory?: string | null;
   /** Undefined if they are not known. */
   readonly photos?: KnownPhotos | undefined;
-  readonly ended?: Ended | undefined;
+  readonly ended?: EndedAccess | undefined;
 }
 
 const schemaNames = [
@@ -98,7 +96,7 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
     const pooling = await checkPooling(client, { ...clientOptions, connectionString });
     if (pooling) return { findings: [...hostFindings, ...unusable(pooling, 'PostgreSQL is behind a pooler in transaction mode.')] };
     // Before this session changes any.
-    const settings = await selectSettings(client, Object.keys(requiredSettings));
+    const settings = await selectSessionSettings(client, Object.keys(requiredSettings));
     await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
     const found = await selectServer(client);
     const examined = examine(client, found, { config, server, settings, connectMs: performance.now() - startMs });
@@ -136,7 +134,7 @@ async function examine(db: Db, server: Server, { config, server: address, settin
     ...(await checkSchema(db, server, config)),
   ];
   const photos = await readKnownPhotos(db).catch(() => undefined);
-  const ended = await selectEnded(db, endedMax).catch(() => undefined);
+  const ended = await selectEndedAccess(db, endedMax).catch(() => undefined);
   return { findings: await withLockHolders(db, findings), ...clock, dataDirectory, photos, ended };
 }
 

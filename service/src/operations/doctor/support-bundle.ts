@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os';
 import type pg from 'pg';
 import { type Config, variables } from '../../platform/config.ts';
@@ -11,18 +12,17 @@ import {
   readVersion,
   type SlowStatement,
   selectFailedAttempts,
-  selectSettings,
+  selectShownSettings,
   selectSlowest,
   selectTableSizes,
 } from './bundle-queries.ts';
 import { bytesText, duration, type Finding, within } from './finding.ts';
-import { readLastErrors } from './log-tail.ts';
 import { redactor, secretsOf, withoutStrings, withoutValues, withSecretFiles } from './redaction.ts';
 import { examineRedis } from './redis-checks.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface BundleParts {
+interface BundleParts {
   /** Undefined: it is invalid, and a finding says why. */
   readonly config: Config | undefined;
   readonly env: Environment;
@@ -125,7 +125,7 @@ async function describeDatabase(config: Config): Promise<string> {
   });
   try {
     // Before those of this session are set.
-    const settings = await selectSettings(db);
+    const settings = await selectShownSettings(db);
     await db.query('set statement_timeout = 2500; set lock_timeout = 500');
     const parts = [
       fenced([await readVersion(db)]),
@@ -178,4 +178,54 @@ function listed<Row extends object>(rows: readonly Row[]): string[] {
   return [...rows.slice(0, 1).map((row) => Object.keys(row)), ...rows.map((row) => (Object.values(row) as Cell[]).map(plain))].map((line) =>
     line.join('  '),
   );
+}
+
+const tailBytes = 4_194_304;
+const linesMax = 50;
+const stackLinesMax = 8;
+const lineCharsMax = 2_000;
+const warnLevel = 40;
+const levels: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };
+
+/** Fields that say what happened and hold no data of a caller, unlike `url`. */
+const plainFields = ['msg', 'job', 'reason', 'route', 'status', 'ms', 'reqId', 'webhook', 'client', 'code'] as const;
+
+/** The last warnings and errors of a log, from the last megabytes of the file. Lines that are not of the log are left out. */
+async function readLastErrors(file: string): Promise<string[]> {
+  await using opened = await open(file, 'r');
+  const { size } = await opened.stat();
+  const bytes = Buffer.alloc(Math.min(size, tailBytes));
+  const { bytesRead } = await opened.read(bytes, 0, bytes.length, Math.max(size - tailBytes, 0));
+  return bytes.toString('utf8', 0, bytesRead).split('\n').flatMap(readLine).slice(-linesMax);
+}
+
+function readLine(line: string): string[] {
+  const entry = parse(line);
+  if (!entry || typeof entry['level'] !== 'number' || entry['level'] < warnLevel) return [];
+  const at = new Date(Number(entry['time']));
+  const fields = plainFields.flatMap((name) => (entry[name] === undefined ? [] : [`${name}=${withoutValues(shown(entry[name]))}`]));
+  const { type, message, code, stack } = (entry['err'] ?? {}) as Readonly<Record<string, unknown>>;
+  const error = message === undefined ? [] : [`err=${[type, code, withoutValues(shown(message))].filter(Boolean).join(' ')}`];
+  // Without the message, which may have several lines.
+  const frames = typeof stack === 'string' ? stack.split('\n').filter((frame) => /^\s+at /.test(frame)) : [];
+  return [
+    [
+      `${Number.isNaN(at.getTime()) ? '-' : at.toISOString()} ${levels[entry['level']] ?? entry['level']} ${[...fields, ...error].join(' ')}`,
+      ...frames.slice(0, stackLinesMax),
+    ]
+      .map((text) => text.slice(0, lineCharsMax))
+      .join('\n'),
+  ];
+}
+
+/** Anyone could have written the line. */
+const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function parse(line: string): Record<string, unknown> | undefined {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }

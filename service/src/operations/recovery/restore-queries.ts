@@ -12,7 +12,7 @@ export const mayRestore = async (db: Db): Promise<boolean> =>
     from unnest(array['deployment', 'feed', 'webhooks', 'webhook_shards']) as name`
   ).may;
 
-export interface Deployment {
+interface Deployment {
   /** The prefix of everything in Redis. */
   readonly id: string;
   /** The server on which the feed's positions were assigned; null: not known. */
@@ -38,7 +38,7 @@ export async function skipAssignedIds(tx: Transaction, server: string | null): P
 }
 
 /** Those that were ended or used in the time that is lost would be valid again. Everybody has to sign in, or to be invited, again. */
-export async function endSignIns(tx: Transaction): Promise<void> {
+export async function endAllSignIns(tx: Transaction): Promise<void> {
   await tx.query({ text: 'delete from sessions' });
   await tx.query({ text: 'delete from person_links' });
   await tx.query({ text: 'update people set invited_until = now() where invited_until > now()' });

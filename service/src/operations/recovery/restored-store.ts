@@ -6,7 +6,7 @@ import { type OwnerConnection, transactAsOwner } from '../../platform/db/owner-c
 import { readServer, readStoredServer } from '../../platform/db/server-identity.ts';
 import {
   type Connected,
-  endSignIns,
+  endAllSignIns,
   expireCursors,
   findConnected,
   isInRecovery,
@@ -18,13 +18,11 @@ import {
   storeServer,
 } from './restore-queries.ts';
 
-export { endSignIns };
-
 /** The store can't be made ready, for a reason that the operator can remove. */
-export class NotRestorable extends Error {}
+class NotRestorable extends Error {}
 
 /** What an operator knows and PostgreSQL doesn't tell. */
-export type Told =
+export type WhatHappened =
   /** Nothing: the server tells by its identity whether the store was restored. */
   | 'nothing'
   /** The disk was restored from a snapshot. PostgreSQL can't tell that from a restart. */
@@ -32,7 +30,7 @@ export type Told =
   /** A standby that had every write has taken over. */
   | 'nothing-lost';
 
-export type Moved = (FeedGap & { readonly endpoints: number }) | undefined;
+type Moved = (FeedGap & { readonly endpoints: number }) | undefined;
 
 export interface Readied {
   /** Undefined: the positions were assigned on this server, or moved on before. */
@@ -56,7 +54,7 @@ const namedMax = 5;
  * done again, which is harmless while nobody is connected. A backup has the server of its own time, so whenever it is restored, it differs
  * again.
  */
-export async function readyDatabase(owner: OwnerConnection, told: Told): Promise<Readied> {
+export async function readyDatabase(owner: OwnerConnection, told: WhatHappened): Promise<Readied> {
   if (!(await mayRestore(owner)))
     throw new ConfigError(
       "The user in DATABASE_URL may not change the table deployment. Use the address of the owner, as for 'homeward migrate'.",
@@ -80,7 +78,7 @@ export async function recordServer(owner: OwnerConnection, { server }: Readied):
   });
 }
 
-async function readyWithin(tx: Transaction, server: string | null, told: Told): Promise<Readied> {
+async function readyWithin(tx: Transaction, server: string | null, told: WhatHappened): Promise<Readied> {
   const before = await lockDeployment(tx);
   if (!isRestored(before.server, server, told)) return { moved: undefined, formerId: undefined, server };
   const moved = await leaveGap(tx);
@@ -88,11 +86,11 @@ async function readyWithin(tx: Transaction, server: string | null, told: Told): 
   const endpoints = await moveShardsOn(tx, moved);
   await replaceDeploymentId(tx);
   await skipAssignedIds(tx, server);
-  await endSignIns(tx);
+  await endAllSignIns(tx);
   return { moved: { ...moved, endpoints }, formerId: before.id, server };
 }
 
-function isRestored(stored: string | null, server: string | null, told: Told): boolean {
+function isRestored(stored: string | null, server: string | null, told: WhatHappened): boolean {
   return told === 'from-snapshot' || (told === 'nothing' && stored !== server);
 }
 

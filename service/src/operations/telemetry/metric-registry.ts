@@ -1,6 +1,13 @@
 import { type Metric, Registry } from 'prom-client';
-import type { Histogram } from './histogram.ts';
-import { type HistogramName, type Labels, type MetricName, metricTable, type PlainName, type ValueName } from './metric-table.ts';
+import {
+  type Histogram,
+  type HistogramName,
+  type Labels,
+  type MetricName,
+  metricTable,
+  type UnlabelledName,
+  type ValueName,
+} from './metric-table.ts';
 
 export interface Value<Name extends MetricName> {
   readonly labels: Labels<Name>;
@@ -39,7 +46,7 @@ export class MetricRegistry {
   }
 
   /** For a metric without labels. Undefined: its value is not known. */
-  addValue(name: PlainName & ValueName, read: () => number | undefined): void {
+  addValue(name: UnlabelledName & ValueName, read: () => number | undefined): void {
     this.#add(name, () => {
       const value = read();
       return value === undefined ? [] : [{ labels: {}, value }];
@@ -50,7 +57,7 @@ export class MetricRegistry {
     this.#add(name, () => [...read()].flatMap(({ labels, histogram }) => samplesOf(name, labels, histogram)));
   }
 
-  addHistogram(name: PlainName & HistogramName, histogram: Histogram): void {
+  addHistogram(name: UnlabelledName & HistogramName, histogram: Histogram): void {
     this.#add(name, () => samplesOf(name, {}, histogram));
   }
 

@@ -1,15 +1,12 @@
 import type { DelivererParts, DelivererState } from '../../changes/delivery/deliverer.ts';
+import type { MailOutcome } from '../../changes/mail/mail-sender.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { removedSecondsMin } from '../../store/photos/removed-files.ts';
-import type { BackupWatch } from './backup-watch.ts';
-import type { CertificateWatch } from './certificate-watch.ts';
-import type { DiskWatch } from './disk-watch.ts';
-import { Histogram } from './histogram.ts';
 import type { JobTally } from './job-tally.ts';
-import type { MailTally } from './mail-tally.ts';
 import type { MetricRegistry } from './metric-registry.ts';
-import type { PhotoWatch } from './photo-watch.ts';
+import { Histogram } from './metric-table.ts';
 import { readStoreFacts, type StoreFacts } from './store-facts-queries.ts';
+import type { BackupWatch, CertificateWatch, DiskWatch, PhotoWatch } from './watches.ts';
 
 type OnConcluded = NonNullable<DelivererParts['onConcluded']>;
 
@@ -109,4 +106,13 @@ export function addWorkerMetrics(
     const { failing: _, ...endpoints } = store.facts.endpoints ?? {};
     return Object.entries(endpoints);
   });
+}
+
+/** Counts attempts to send mail. */
+export class MailTally {
+  readonly outcomes: Record<MailOutcome, number> = { sent: 0, deferred: 0, failed: 0, dropped: 0, limited: 0 };
+
+  readonly onOutcome = (outcome: MailOutcome): void => {
+    this.outcomes[outcome] += 1;
+  };
 }

@@ -1,13 +1,14 @@
 // The judgements that a test can't bring about, or only by waiting for hours.
 
 import { expect, test } from 'vitest';
-import { type ClockReading, judgeClocks } from '../../../src/operations/doctor/clock-check.ts';
 import { checkSettings } from '../../../src/operations/doctor/doctor.ts';
 import type { SnapshotHolder, Work } from '../../../src/operations/doctor/doctor-queries.ts';
 import { broken, findingOf, inOrder, type Judgement, note, ok, overall, skipped, warning } from '../../../src/operations/doctor/finding.ts';
-import { type Host, judgeHosts } from '../../../src/operations/doctor/hosts-check.ts';
+import { type ClockReading, judgeClocks } from '../../../src/operations/doctor/machine-checks.ts';
 import { checkPhotos } from '../../../src/operations/doctor/photos-check.ts';
 import { judgeReplication, judgeSnapshots } from '../../../src/operations/doctor/postgres-activity.ts';
+import { type Host, judgeHosts } from '../../../src/operations/doctor/postgres-hosts.ts';
+import { judgeSettings } from '../../../src/operations/doctor/postgres-setup.ts';
 import {
   judgeEviction,
   judgeLatency,
@@ -17,7 +18,6 @@ import {
   parseInfo,
 } from '../../../src/operations/doctor/redis-checks.ts';
 import { judgeReplicas } from '../../../src/operations/doctor/sentinel-checks.ts';
-import { judgeSettings } from '../../../src/operations/doctor/settings-check.ts';
 import { judgeEndpoints, judgeWork } from '../../../src/operations/doctor/work-checks.ts';
 import { loadConfig } from '../../../src/platform/config.ts';
 

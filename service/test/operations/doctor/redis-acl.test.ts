@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
 import { startRedis } from '../../../../testkit/servers.ts';
 import type { Finding } from '../../../src/operations/doctor/finding.ts';
-import { script } from '../../../src/operations/doctor/redis-commands.ts';
+import { commandScript } from '../../../src/operations/doctor/redis-checks.ts';
 import { homeward } from '../../cli/homeward-command.ts';
 import { createTestStore } from '../../test-store.ts';
 
@@ -30,7 +30,7 @@ test('limits are counted in Redis, changes are announced, and nothing is rejecte
 test('doctor tries each command that a script of the store uses', () => {
   const sources = globSync('service/src/**/*.{lua,ts}').filter((file) => !file.includes('/doctor/'));
   const used = sources.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/redis\.p?call\('(\w+)'/g)].map(([, command]) => command));
-  const tried = [...script.matchAll(/^try\('(\w+)'/gm)].map(([, command]) => command);
+  const tried = [...commandScript.matchAll(/^try\('(\w+)'/gm)].map(([, command]) => command);
   expect(used.length).toBeGreaterThan(20);
   expect([...new Set(used)].filter((command) => !tried.includes(command))).toEqual([]);
 });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { checkPhotos, type KnownPhotos } from '../../../src/operations/doctor/photos-check.ts';
-import { checkWrites } from '../../../src/operations/doctor/writes-check.ts';
+import { checkWrites } from '../../../src/operations/doctor/postgres-setup.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 describe('An animal and an order', () => {

@@ -9,9 +9,8 @@ import { createServer } from 'node:tls';
 import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startPostgres } from '../../../../testkit/servers.ts';
-import { BackupWatch } from '../../../src/operations/telemetry/backup-watch.ts';
-import { CertificateWatch } from '../../../src/operations/telemetry/certificate-watch.ts';
 import { readStoreFacts } from '../../../src/operations/telemetry/store-facts-queries.ts';
+import { BackupWatch, CertificateWatch } from '../../../src/operations/telemetry/watches.ts';
 import { migrate } from '../../../src/platform/db/migrate.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 
