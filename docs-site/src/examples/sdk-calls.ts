@@ -57,6 +57,7 @@ const sdkCalls: Readonly<Record<string, SdkCall>> = {
   submitApplication: { call: 'applications.submit', result: 'application' },
   getApplication: { call: 'applications.get', result: 'application' },
   noteApplication: { call: 'applications.note', result: 'application', field: 'note' },
+  removeApplication: { call: 'applications.remove' },
   reviewApplication: { call: 'applications.review', result: 'application' },
   acceptApplication: { call: 'applications.accept', result: 'application' },
   declineApplication: { call: 'applications.decline', result: 'application' },

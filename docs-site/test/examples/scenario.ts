@@ -5,6 +5,7 @@ import { expireDueOrders } from '../../../service/src/store/orders/orders.ts';
 import { addPet } from '../../../service/test/adoption-steps.ts';
 import { executeAsOwner } from '../../../service/test/databases.ts';
 import { publishAll } from '../../../service/test/event-steps.ts';
+import { applyUnconfirmed } from '../../../service/test/page/page-steps.ts';
 import { processAll } from '../../../service/test/photo-steps.ts';
 import { minutesAgo, recordUsage } from '../../../service/test/usage-steps.ts';
 import { testAuthor } from '../../../testkit/test-author.ts';
@@ -218,6 +219,13 @@ export const scenario: readonly Step[] = [
   },
   { at: '2026-11-22T10:12:05.917Z', prepare: (world) => submitApplication(world, 2, { name: 'Kim Larsen', email: 'kim@example.org' }) },
   { at: '2026-11-22T10:14:48.260Z', prepare: (world) => submitApplication(world, 2, { name: 'Sam Okoye', email: 'sam@example.org' }) },
+  {
+    at: '2026-11-22T10:16:31.602Z',
+    prepare: async ({ store, partner }) => {
+      await applyUnconfirmed(store, partner, 2, { name: 'Ada Lovelace', email: 'ada@example.orgg' });
+    },
+  },
+  { at: '2026-11-22T10:17:09.188Z', operationId: 'removeApplication', parameters: { applicationId: 4 } },
   { at: '2026-11-22T10:20:16.733Z', operationId: 'listApplications', by: 'staff', query: { petId: 2, limit: 2 } },
   { at: '2026-11-22T10:21:02.108Z', operationId: 'reviewApplication', by: 'staff', parameters: { applicationId: 1 } },
   {

@@ -92,7 +92,6 @@ describe('A method', () => {
     ['DELETE', '/v1/webhooks', 'Did you mean DELETE /v1/webhooks/{webhookId}?'],
     ['POST', '/v1/pets/1', 'To change it, send PATCH; to add one, send POST /v1/pets.'],
     ['DELETE', '/v1/store/orders/1', 'Did you mean POST /v1/store/orders/{orderId}/cancel?'],
-    ['DELETE', '/v1/applications/1', 'Did you mean POST /v1/applications/{applicationId}/withdraw?'],
     ['PATCH', '/v1/store/orders/1', 'To change it, send POST /v1/store/orders/{orderId}/approve, …/complete, …/cancel, …/return.'],
     ['PUT', '/v1/pets/1', 'Did you mean PATCH /v1/pets/{petId}?'],
     ['PATCH', '/v1/pets/1/hold', 'Did you mean PUT /v1/pets/{petId}/hold?'],

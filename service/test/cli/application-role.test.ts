@@ -52,7 +52,7 @@ describe('the role is denied', () => {
     await expect(application.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test('truncate on every table, and delete except on applications, mail, categories, stored responses, the outbox, photos and their deletions, the writers of usage, words, the tables of webhooks, and what people sign in with', async () => {
+  test('truncate on every table, and delete except on applications, mail, categories, stored responses, the outbox, photos and their deletions, the writers of usage, words, the tables of webhooks, what people sign in with, and counts of failed sign-ins', async () => {
     const { rows } = await owner.query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public' order by 1");
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'clients', 'orders', 'pets', 'schema_migrations']));
     const allowed: string[] = [];
@@ -74,6 +74,7 @@ describe('the role is denied', () => {
       'bulk_ends',
       'categories',
       'delivery_exceptions',
+      'failed_sign_ins',
       'form_results',
       'idempotent_answers',
       'identities',

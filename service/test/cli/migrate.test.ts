@@ -143,9 +143,10 @@ describe('On the schema of 1.0.0', () => {
   });
 
   test('and later, from a commit of 1.1.0 and from its last, it migrates', async () => {
+    const newest = readdirSync(migrationsDir).sort().at(-1)?.replace('.sql', '');
     for (const last of ['0009', '0032']) {
       const url = await storeAt(`at_${last}`, last);
-      expect((await homeward(['migrate'], { env: environment(url) })).stdout).toMatch(/^Applied .*0084_left_pets_in_shelter\.\n$/);
+      expect((await homeward(['migrate'], { env: environment(url) })).stdout).toMatch(new RegExp(`^Applied .*${newest}\\.\n$`));
     }
   });
 });

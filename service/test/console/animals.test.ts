@@ -83,7 +83,9 @@ describe('the list', () => {
       expect(wordsOf(page?.text ?? '')).toContain('So many of your colleagues are searching');
       expect(page?.text).toContain('value="found"');
     }
-    const late = Array.from({ length: 8 }, () => ada.get('/animals?q=found'));
+    // Pages of one person wait for each other before that: two of each of four.
+    const colleagues = await Promise.all([1, 2, 3].map(() => site.arrive({ shelterId: place })));
+    const late = [ada, ...colleagues].flatMap((one) => [one.get('/animals?q=found'), one.get('/animals?q=found')]);
     await expect.poll(() => db.state.waiting.searches).toBe(8);
     release();
     for (const page of await Promise.all([...late])) expect(namesIn(page.text)).toEqual(['Found']);

@@ -215,6 +215,9 @@ try('ZREMRANGEBYSCORE', set, 2, 3)
 try('ZREMRANGEBYRANK', set, 1, 2)
 try('PEXPIRE', set, ARGV[1])
 try('DEL', text)
+try('HSET', text, 'field', '1')
+try('HMGET', text, 'field')
+try('PEXPIREAT', text, redis.call('TIME')[1] * 1000 + ARGV[1])
 return failed`;
 
 /** Runs every kind of command that the store uses, as its processes do, so that a right that is missing is found whatever its reason. */

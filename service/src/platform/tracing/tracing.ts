@@ -124,11 +124,12 @@ export class Tracing {
     return span;
   }
 
-  /** The statement's name, and never its parameters. */
+  /** The statement's name, or how the first one of a text begins, and never its parameters. */
   readonly watchStatement = ({ name, text }: { name?: string | undefined; text: string }): ((error?: unknown) => void) | undefined => {
     const { current } = this;
     if (!current) return undefined;
-    const summary = name ?? text.trim().split(/\s+/, 4).join(' ').slice(0, 60);
+    const [first = ''] = text.split(';', 1);
+    const summary = name ?? first.trim().split(/\s+/, 4).join(' ').slice(0, 60);
     const span = this.startSpan(`postgres ${summary}`, { 'db.system.name': 'postgresql', 'db.query.summary': summary }, current);
     return span && ((error) => endSpan(span, error));
   };

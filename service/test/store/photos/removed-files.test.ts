@@ -267,13 +267,14 @@ function killedBefore(step: number): { of: <T extends object>(target: T) => T } 
         if (typeof value !== 'function') return value;
         return async (...args: unknown[]) => {
           if (calls++ >= step) throw new Error('killed');
-          const [work] = args;
+          const [work, ...rest] = args;
           if (name !== 'transaction' || typeof work !== 'function') return value.apply(object, args);
-          return value.call(object, async (tx: object) => {
+          const wrapped = async (tx: object) => {
             const result = await work(of(tx));
             if (calls++ >= step) throw new Error('killed before the commit');
             return result;
-          });
+          };
+          return value.call(object, wrapped, ...rest);
         };
       },
     });
