@@ -14,7 +14,7 @@ const statement =
 
 const placements: readonly Placement[] = [
   { what: 'SQL', pattern: statement, home: /(^platform\/db\/|-queries\.ts$)/ },
-  { what: 'process.env', pattern: /\bprocess\.env\b|\benv\b.*from 'node:process'/, home: /^(platform\/config|main)\.ts$/ },
+  { what: 'process.env', pattern: /\bprocess\.env\b|\benv\b.*from 'node:process'/, home: /^main\.ts$/ },
   // That file escapes what it prints, so that it is safe for a terminal.
   { what: 'console', pattern: /\bconsole\.\w+\(/, home: /^cli\/output\.ts$/ },
 ];

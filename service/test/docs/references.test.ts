@@ -1,5 +1,5 @@
 // References in documents to files, sections, scripts and operations.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -42,6 +42,13 @@ describe.each(documents)('%s', (file) => {
     for (const [, folder = ''] of made) expect(read('.gitignore')).toContain(folder);
   });
 
+  test('names functions and tables that are in the file that it says', () => {
+    const named = [...text.matchAll(/`(\w+)` (?:in |\()`([\w./-]+\.(?:ts|lua))`/g)];
+    const isInFile = (name: string, source: string) =>
+      globSync([`service/src/**/${source}`, `sdk/src/${source}`, source], { cwd: root }).some((found) => read(found).includes(name));
+    expect(named.filter(([, name = '', source = '']) => !isInFile(name, source)).map(([phrase]) => phrase)).toEqual([]);
+  });
+
   test('names scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = [...text.matchAll(/npm run ([a-z]+)/g)].map(([, name = '']) => name);
@@ -66,6 +73,13 @@ test('docs/adr/README.md has every decision once, by its number and title', () =
   const decisions = readdirSync(path.join(root, 'docs/adr')).filter((file) => file !== 'README.md');
   const rows = decisions.map((file) => `- [${read(`docs/adr/${file}`).split('\n')[0]?.slice(2)}](${file})`);
   expect([...read('docs/adr/README.md').matchAll(/^- .*/gm)].map(([row]) => row).sort()).toEqual(rows.sort());
+});
+
+test('docs/adr/0001-stack-and-dependencies.md names every package that the service depends on', () => {
+  const { dependencies } = JSON.parse(read('service/package.json')) as { dependencies: Record<string, string> };
+  const decision = read('docs/adr/0001-stack-and-dependencies.md').toLowerCase();
+  const names = Object.keys(dependencies).map((name) => name.replace(/^@opentelemetry\/.*/, '@opentelemetry'));
+  expect(names.filter((name) => !decision.includes(`**${name}**`))).toEqual([]);
 });
 
 test('docs/adr/0020-adopters-data.md names every scope whose keys see orders, with their adopters', () => {
