@@ -16,11 +16,15 @@ export interface Facts {
   readonly lookIntervalMs: number;
   /** Connections of `serve` in addition to `HOMEWARD_POOL_SIZE`: for searches, for looks, and for the probe. */
   readonly furtherConnections: number;
+  /** Connections of a worker in addition to half of `HOMEWARD_POOL_SIZE`: for the probe, and for a standby that is away. */
+  readonly furtherWorkerConnections: number;
   readonly poolSize: number;
   /** With those of orders. */
   readonly eventsPerWrite: number;
   /** A second, as `npm run prove -- many-endpoints` has measured. */
   readonly deliveriesOfWorker: number;
+  /** Images that a worker has decoded at once. */
+  readonly imagesOfWorker: number;
   /** A process writes what its keys have used after so long. */
   readonly usageIntervalMs: number;
   readonly usageDays: number;
@@ -101,9 +105,11 @@ export const readFacts = (): Facts => ({
   readsPerUncachedKey: 1,
   lookIntervalMs: constant('platform/db/change-watch.ts', 'lookIntervalMs'),
   furtherConnections: constant('platform/db/pool.ts', 'searchConnections') + 2,
+  furtherWorkerConnections: 2,
   poolSize: Number(/POOL_SIZE: \{ fallback: '(\d+)'/.exec(source('platform/config.ts'))?.[1]),
   eventsPerWrite: 1.6,
   deliveriesOfWorker: 3_400,
+  imagesOfWorker: constant('store/photos/images-server.ts', 'decodesMax'),
   usageIntervalMs: constant('partners/usage/usage-writer.ts', 'intervalMs'),
   usageDays: constant('partners/usage/usage.ts', 'retentionDays'),
   // Two weeks until the decision, and then those of HOMEWARD_ADOPTER_RETENTION.

@@ -52,7 +52,7 @@ export const limits: readonly Limit[] = [
   },
   {
     name: 'connections to PostgreSQL',
-    need: (prediction) => prediction.connections / connections,
+    need: (prediction) => sumOf(prediction.connections) / connections,
     has: String(connections),
     evidence: 'bench -- capacity --measure (connections)',
   },
@@ -83,6 +83,8 @@ export const limits: readonly Limit[] = [
 ];
 
 const searchCores = ({ rates }: Prediction, { cpuUs }: Facts) => (rates.search * (cpuUs.search.postgres ?? 0)) / 1e6;
+
+export const sumOf = ({ serve, workers }: Prediction['connections']) => serve + workers;
 
 /** The scarcest first. */
 export const byScarcity = (prediction: Prediction, load: Load, facts: Facts) =>

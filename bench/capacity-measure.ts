@@ -69,7 +69,7 @@ export async function compare(load: Load, facts: Facts, seconds: number): Promis
       },
     ],
     replacementsPerWrite: replacements / sent.writes,
-    connections: { predicted: predict(load, facts).connections, measured: connections },
+    connections: { predicted: predict(load, facts).connections.serve, measured: connections },
     costs: [
       { name: 'CPU of serve a request', figure: cpu('serve') },
       { name: 'CPU of Redis a request', figure: cpu('redis') },

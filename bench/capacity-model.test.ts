@@ -100,6 +100,12 @@ test('Searches that are read cost more than lists, and are read again after each
   expect(some.rates.list + some.rates.miss + some.rates.search).toBeCloseTo(load.requests);
 });
 
+test('Connections are those of serve, and of workers for deliveries and for pictures', () => {
+  const { connections } = predict({ ...load, processes: 3, photos: 10 }, { ...facts, poolSize: 10, imagesOfWorker: 2 });
+  // One worker delivers, and 7.4 s of decoding a second take four.
+  expect(connections).toEqual({ serve: 3 * 16, workers: 5 * 7 });
+});
+
 test('What is scarcest comes first, as a multiple of what there is', () => {
   const busy = { ...load, photos: 1e6 };
   const [scarcest, ...others] = byScarcity(predict(busy, facts), busy, facts);

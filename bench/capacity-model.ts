@@ -49,7 +49,8 @@ export interface Prediction {
   readonly cores: Readonly<Record<Part, number>>;
   /** The share of their time in which the connections for searches are busy. */
   readonly searchSlots: number;
-  readonly connections: number;
+  /** Of `serve`, and of all workers. Consoles and commands have more. */
+  readonly connections: { readonly serve: number; readonly workers: number };
   /** Bytes of the caches of one process, and of Redis. */
   readonly bytes: { readonly keys: number; readonly pages: number; readonly clients: number; readonly redis: number };
   /** Bytes in PostgreSQL and of files: by a year, and of usage as long as it is kept. `peak` times less is done on average. */
@@ -94,15 +95,20 @@ export function predict(load: Load, facts: Facts): Prediction {
     look: processes * Math.min(1_000 / facts.lookIntervalMs, requests / processes),
     logRead: processes * Math.min(replacements, requests / processes),
   };
+  const workers = Math.max(Math.ceil(rates.delivery / facts.deliveriesOfWorker), 1);
+  const pictureWorkers = Math.ceil((rates.photo * (facts.cpuUs.photo.worker ?? 0)) / 1e6 / facts.imagesOfWorker);
   return {
     rates,
     missShare,
     searchMissShare,
     replacements,
-    workers: Math.max(Math.ceil(rates.delivery / facts.deliveriesOfWorker), 1),
+    workers,
     cores: coresOf(rates, facts),
     searchSlots: (rates.search * searchSecondsOf(facts)) / (processes * facts.searchConnections),
-    connections: processes * (facts.poolSize + facts.furtherConnections),
+    connections: {
+      serve: processes * (facts.poolSize + facts.furtherConnections),
+      workers: (workers + pictureWorkers) * (facts.poolSize / 2 + facts.furtherWorkerConnections),
+    },
     bytes: {
       keys: Math.min(keys, memory.keysMax) * memory.key,
       pages: Math.min(pages + searched, memory.pagesMax) * memory.page,

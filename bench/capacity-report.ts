@@ -1,6 +1,6 @@
 import type { MeasuredCost } from './capacity-costs.ts';
 import { type Facts, type Kind, kinds, type Part, parts } from './capacity-facts.ts';
-import { byScarcity } from './capacity-limits.ts';
+import { byScarcity, sumOf } from './capacity-limits.ts';
 import type { Comparison } from './capacity-measure.ts';
 import { type Load, type Prediction, predict } from './capacity-model.ts';
 import { printRows } from './report.ts';
@@ -47,7 +47,7 @@ export function printPredictions(loads: readonly Load[], facts: Facts): void {
     row('deliveries to endpoints', ({ rates }) => grouped(rates.delivery)),
     row('workers for these', ({ workers }) => grouped(workers)),
     ...parts.map((part) => row(`busy cores: ${partNames[part]}`, ({ cores }) => cores[part].toFixed(1))),
-    row('connections to PostgreSQL', ({ connections }) => grouped(connections)),
+    row('connections of serve and workers to PostgreSQL', ({ connections }) => grouped(sumOf(connections))),
     row('MB of a process: keys', ({ bytes }) => megabytes(bytes.keys)),
     row('MB of a process: pages', ({ bytes }) => megabytes(bytes.pages)),
     row('MB of a process: clients', ({ bytes }) => megabytes(bytes.clients)),
@@ -134,7 +134,7 @@ export function printComparison({ load, seconds, counts, replacementsPerWrite, c
       '',
       replacementsPerWrite <= replacementsPerWriteMax ? `within ${replacementsPerWriteMax}` : 'OUT OF THE BAR',
     ],
-    ['connections to PostgreSQL', grouped(connections.predicted), grouped(connections.measured), '', ''],
+    ['connections of serve to PostgreSQL', grouped(connections.predicted), grouped(connections.measured), '', ''],
   ]);
   console.log('Costs in this run. With so few requests a second each costs more than under full load.\n');
   printRows(costs.map(({ name, figure }) => [name, figure]));

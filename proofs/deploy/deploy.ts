@@ -29,7 +29,7 @@ export const deploy: Proof = {
   run,
 };
 
-/** In the mutant a probe is misspelt, the console gets the host of the API, its links are logged, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address, accept any number of connections, log no id, and log the paths of adopters' pages. */
+/** In the mutant a probe is misspelt, the console gets the host of the API, its links are logged, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address, accept any number of connections, log no id, choose a process without the query, and log the paths of adopters' pages. */
 const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
   { file: 'kubernetes/base/api.yaml', from: 'readinessProbe:', to: 'readynessProbe:' },
   { file: 'kubernetes/base/worker.yaml', from: 'runAsUser: 1001', to: 'runAsUser: 1000' },
@@ -45,6 +45,7 @@ const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
   { file: 'haproxy/haproxy.cfg', from: 'str(/a/...)', to: 'url' },
   { file: 'nginx/homeward.conf', from: 'error_log /dev/null;\n    proxy_pass http://homeward;', to: 'proxy_pass http://homeward;' },
   { file: 'haproxy/haproxy.cfg', from: 'str(/link/...)', to: 'url' },
+  { file: 'haproxy/haproxy.cfg', from: 'balance uri whole path-only', to: 'balance uri' },
   { file: 'nginx/homeward.conf', from: '/link/...;', to: '$request_uri;' },
 ];
 

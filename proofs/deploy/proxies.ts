@@ -21,6 +21,8 @@ const eventTimeoutMs = 10_000;
 const anonymousCount = 130;
 const afterLossCount = 40;
 const outputMs = 100;
+const spreadCount = 80;
+const spreadMin = 20;
 /** More than nginx accepts. */
 const rejectedBytes = 2_200_000;
 /** As much as a form of the console may have. */
@@ -51,20 +53,25 @@ interface Proxy {
 const haproxy: Proxy = {
   name: 'HAProxy',
   callers: ['127.0.0.2', '127.0.0.3', '127.0.0.6', '127.0.0.8'],
-  async start({ deploy, certificate, ports, consolePort }, port) {
-    const server = startServer('haproxy', ['-db', '-f', path.join(deploy, 'haproxy/haproxy.cfg')], {
-      env: {
-        HOMEWARD_BIND: `127.0.0.1:${port}`,
-        HOMEWARD_CERTIFICATE: certificate,
-        HOMEWARD_API_1: `127.0.0.1:${ports[0]}`,
-        HOMEWARD_API_2: `127.0.0.1:${ports[1]}`,
-        HOMEWARD_CONSOLE: `127.0.0.1:${consolePort}`,
-        HOMEWARD_CONSOLE_URL: `https://${consoleName}:${port}`,
-      },
-    });
+  async start(backend, port) {
+    const server = startHaproxy(haproxyFile(backend), backend, port);
     return { ...server, log: server.output };
   },
 };
+
+const haproxyFile = ({ deploy }: Backend) => path.join(deploy, 'haproxy/haproxy.cfg');
+
+const startHaproxy = (file: string, { certificate, ports, consolePort }: Backend, port: number) =>
+  startServer('haproxy', ['-db', '-f', file], {
+    env: {
+      HOMEWARD_BIND: `127.0.0.1:${port}`,
+      HOMEWARD_CERTIFICATE: certificate,
+      HOMEWARD_API_1: `127.0.0.1:${ports[0]}`,
+      HOMEWARD_API_2: `127.0.0.1:${ports[1]}`,
+      HOMEWARD_CONSOLE: `127.0.0.1:${consolePort}`,
+      HOMEWARD_CONSOLE_URL: `https://${consoleName}:${port}`,
+    },
+  });
 
 const nginx: Proxy = {
   name: 'nginx',
@@ -118,7 +125,9 @@ export async function proxyClaims(deploy: string, streamSeconds: number, progres
     const consoleStartedAtMs = performance.now();
     const consolePort = portOf(await store.openConsole({ HOMEWARD_CONSOLE_URL: `https://${consoleName}` }));
     const trial = { key, second, streamSeconds, consoleStartedAtMs };
-    claims.push(...(await tryProxy(proxy, { ports, consolePort, folder, deploy, certificate }, trial)));
+    const backend = { ports, consolePort, folder, deploy, certificate };
+    if (proxy === haproxy) claims.push(await spreadClaim(backend, key));
+    claims.push(...(await tryProxy(proxy, backend, trial)));
   }
   return claims;
 }
@@ -135,9 +144,8 @@ interface Trial {
 async function tryProxy(proxy: Proxy, backend: Backend, { key, second, streamSeconds, consoleStartedAtMs }: Trial): Promise<Claim[]> {
   const port = await freePort();
   await using server = await proxy.start(backend, port);
-  for (const deadlineMs = Date.now() + startTimeoutMs; !(await accepts(port)); await sleep(50))
-    if (Date.now() > deadlineMs) throw new Error(`${proxy.name} did not start:\n${server.output()}`);
-  const options: TlsOptions = { port, ca: readFileSync(path.join(backend.deploy, 'compose/secrets/certificate.crt')) };
+  await untilAccepted(proxy.name, port, server);
+  const options = tlsOptions(backend, port);
   return [
     ...(await consoleClaims(proxy, options, consoleStartedAtMs, server)),
     await requestClaim(proxy, options, key),
@@ -148,6 +156,41 @@ async function tryProxy(proxy: Proxy, backend: Backend, { key, second, streamSec
     await lossClaim(proxy, second, options, key),
     await pageClaim(proxy, options, server),
   ];
+}
+
+async function untilAccepted(name: string, port: number, server: { output(): string }): Promise<void> {
+  for (const deadlineMs = Date.now() + startTimeoutMs; !(await accepts(port)); await sleep(50))
+    if (Date.now() > deadlineMs) throw new Error(`${name} did not start:\n${server.output()}`);
+}
+
+const tlsOptions = ({ deploy }: Backend, port: number): TlsOptions => ({
+  port,
+  ca: readFileSync(path.join(deploy, 'compose/secrets/certificate.crt')),
+});
+
+/** As the comment in the file says for many processes: which one is asked depends on the URL, and a list is mostly its query. */
+async function spreadClaim(backend: Backend, key: Key): Promise<Claim> {
+  const shipped = readFileSync(haproxyFile(backend), 'utf8');
+  const [, balance = '', hashType = ''] = /`(balance [^`]+)` and `(hash-type [^`]+)`/.exec(shipped) ?? [];
+  const file = path.join(backend.folder, 'haproxy-by-url.cfg');
+  writeFileSync(file, replaceKnown(shipped, '\n  balance leastconn\n', `\n  ${balance}\n  ${hashType}\n`));
+  const port = await freePort();
+  await using server = startHaproxy(file, backend, port);
+  await untilAccepted(haproxy.name, port, server);
+  using client = new TlsClient(tlsOptions(backend, port));
+  const lists = Array.from({ length: spreadCount }, (_, i) => `/v1/pets?limit=${i + 1}`);
+  for (const list of [...lists, ...lists]) await client.send(list, { headers: bearer(key) });
+  const lines = () => [...server.output().matchAll(/ api\/(api-\d) .*(\/v1\/pets\?limit=\d+)/g)];
+  for (const deadlineMs = Date.now() + eventTimeoutMs; lines().length < 2 * spreadCount && Date.now() < deadlineMs; ) await sleep(50);
+  const serversOf = (list: string) => new Set(lines().flatMap(([, name = '', url]) => (url === list ? [name] : [])));
+  const counts = ['api-1', 'api-2'].map((name) => lists.filter((list) => serversOf(list).has(name)).length);
+  const moved = lists.filter((list) => serversOf(list).size !== 1).length;
+  return {
+    claim: `HAProxy with \`${balance}\`: ${spreadCount} lists that differ in their query, by two processes; lists that another process gets the second time`,
+    bar: `at least ${spreadMin} each; 0`,
+    figure: `${counts.join(' and ')}; ${moved}`,
+    holds: counts.every((count) => count >= spreadMin) && moved === 0,
+  };
 }
 
 const bearer = ({ key }: Key) => ({ authorization: `Bearer ${key}` });
