@@ -3,7 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import { consoleScreens, type ScreenParts } from '../service/src/console/console-screens.ts';
-import { Seals } from '../service/src/console/sessions/seals.ts';
+import { Seals } from '../service/src/console/sessions/cookies.ts';
 import { openDependencies } from '../service/src/dependencies.ts';
 import { theService } from '../service/src/domain/actor.ts';
 import { type Role, rightsOf } from '../service/src/domain/roles.ts';

@@ -1,7 +1,7 @@
 // What people do in the console is what their role permits, and is in the audit once, whichever process is killed.
 import { consoleScreens, type ScreenParts } from '../../service/src/console/console-screens.ts';
-import { mayUse, type Needs } from '../../service/src/console/screens/access.ts';
 import { notAllowed } from '../../service/src/console/screens/page-error.ts';
+import { mayUse, type Needs } from '../../service/src/console/screens/screens.ts';
 import { rightsOf, roles } from '../../service/src/domain/roles.ts';
 import { Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';

@@ -1,7 +1,7 @@
 // People of every role, signed in to a console, and the forms that they send as a browser sends them.
 
 import { randomBytes } from 'node:crypto';
-import { Seals } from '../../service/src/console/sessions/seals.ts';
+import { Seals } from '../../service/src/console/sessions/cookies.ts';
 import { type Dependencies, openDependencies } from '../../service/src/dependencies.ts';
 import { theService } from '../../service/src/domain/actor.ts';
 import { type Role, rightsOf } from '../../service/src/domain/roles.ts';

@@ -1,6 +1,6 @@
 // What ends keys and people, by the code of the tree that is tried: a mutant's waits less.
 import path from 'node:path';
-import type { Seals } from '../../service/src/console/sessions/seals.ts';
+import type { Seals } from '../../service/src/console/sessions/cookies.ts';
 import type { Dependencies } from '../../service/src/dependencies.ts';
 import type { Scope } from '../../service/src/domain/scopes.ts';
 import type { Person } from '../../service/src/partners/people/people.ts';
@@ -38,7 +38,7 @@ const load = async (root: string) => {
     ...(await from<typeof import('../../service/src/partners/people/sessions.ts')>('partners/people/sessions.ts')),
     ...(await from<typeof import('../../service/src/partners/principals/principals.ts')>('partners/principals/principals.ts')),
     ...(await from<typeof import('../../service/src/store/pets/pets.ts')>('store/pets/pets.ts')),
-    ...(await from<typeof import('../../service/src/console/sessions/seals.ts')>('console/sessions/seals.ts')),
+    ...(await from<typeof import('../../service/src/console/sessions/cookies.ts')>('console/sessions/cookies.ts')),
   };
 };
 

@@ -1,6 +1,6 @@
 // A store's console with people of every role, of the store and of a shelter with a long name, and its animals.
 
-import { Seals } from '../../service/src/console/sessions/seals.ts';
+import { Seals } from '../../service/src/console/sessions/cookies.ts';
 import { type Dependencies, openDependencies } from '../../service/src/dependencies.ts';
 import { theService } from '../../service/src/domain/actor.ts';
 import type { PetStatus } from '../../service/src/domain/pet-statuses.ts';

@@ -29,19 +29,17 @@ import { addPhotoFiles } from '../store/photos/photo-file-routes.ts';
 import { consoleScreens } from './console-screens.ts';
 import { FormRunner } from './forms/form-runner.ts';
 import { addAssets, readAssets } from './frame/assets.ts';
-import { pageHeaders } from './frame/page-headers.ts';
+import { consoleHeaders } from './frame/layout.ts';
 import { PhotoUploads } from './photos/photo-uploads.ts';
-import { sendErrorPage, unreadablePage } from './screens/error-page.ts';
 import { Frame } from './screens/frame.ts';
 import { mountScreens } from './screens/mount-screens.ts';
+import { sendErrorPage, unreadablePage } from './screens/page-error.ts';
 import type { Screens } from './screens/screens.ts';
 import { SlowForms } from './screens/slow-forms.ts';
-import { Cookies } from './sessions/cookies.ts';
-import { Devices } from './sessions/devices.ts';
+import { Cookies, Devices, Seals } from './sessions/cookies.ts';
 import { PersonBudget } from './sessions/person-budget.ts';
-import { Seals } from './sessions/seals.ts';
 import { Visitors } from './sessions/visitors.ts';
-import { MailLinks } from './sign-in/mailed-links.ts';
+import { LinkMailer } from './sign-in/link-mailer.ts';
 import { PasskeyCeremonies } from './sign-in/passkey-ceremonies.ts';
 import { Provider } from './sign-in/provider.ts';
 import { addSignIn } from './sign-in/sign-in-screens.ts';
@@ -122,9 +120,9 @@ export async function createConsole(
   });
   const failed = new FailedSignIns(db, log);
   const linkBudget = new LinkBudget(dependencies);
-  const mailLinks = config.mail && new MailLinks(db, log);
+  const linkMailer = config.mail && new LinkMailer(db, log);
   const progress = new ResponseProgress(log);
-  const headers = pageHeaders(consoleUrl, config.photosUrl);
+  const headers = consoleHeaders(consoleUrl, config.photosUrl);
   const sendErrorOnSocket = createSocketErrorSender(
     // Slow lines are no guesses, and behind a proxy the address is everybody's.
     async (address, code) => (code === 'request_timeout' ? {} : countUnreadable(limiter, address, 'signIn')),
@@ -166,7 +164,7 @@ export async function createConsole(
     done(null, payload);
   });
   app.addHook('preClose', async () => void setTimeout(() => stopping.abort(), arrivalStopMs).unref());
-  app.addHook('onClose', () => mailLinks?.settle());
+  app.addHook('onClose', () => linkMailer?.settle());
   app.addHook('onClose', () => failed.store());
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
   addAssets(app, assets);
@@ -188,7 +186,7 @@ export async function createConsole(
       return compress(payload as string, coding, 'fast');
     });
     strangers = new StrangerRoutes(pages, frame);
-    addSignIn(strangers, { linkBudget, db, frame, ceremonies, provider, mailLinks, failed, journal });
+    addSignIn(strangers, { linkBudget, db, frame, ceremonies, provider, linkMailer, failed, journal });
     mountScreens(pages, screens, frame, new FormRunner(catalogue), new SlowForms(stopping.signal, formMsMax));
   });
   await app.ready();

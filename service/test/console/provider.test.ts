@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { openIdentityProvider } from '../../../testkit/identity-provider.ts';
-import { Seals } from '../../src/console/sessions/seals.ts';
+import { Seals } from '../../src/console/sessions/cookies.ts';
 import { NotConfirmed, Provider, ProviderAway } from '../../src/console/sign-in/provider.ts';
 import { listActs } from '../../src/partners/audit/audit-list.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
 import { freePort } from '../../../testkit/servers.ts';
 import { type ConsoleApp, createConsole } from '../../src/console/console-app.ts';
-import { Seals } from '../../src/console/sessions/seals.ts';
+import { Seals } from '../../src/console/sessions/cookies.ts';
 import { openLimiter } from '../../src/dependencies.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { linkUrl } from '../../src/partners/people/link-url.ts';

@@ -50,7 +50,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   ['Time in which more rights can be taken up', '{raiseHours} h', 'partners/people/raises.ts'],
   ['Of those whom somebody has invited, who can be removed at once with that person', '{invitedShownMax}', 'partners/people/people.ts'],
-  ['Requests for mailed links that wait in a process of the console', '{waitingMax}', 'console/sign-in/mailed-links.ts'],
+  ['Requests for mailed links that wait in a process of the console', '{waitingMax}', 'console/sign-in/link-mailer.ts'],
   ['A photo', '{photoBytesMax MB}, {pixelsMax million} megapixels', 'store/photos/image-types.ts', 'store/photos/image-process.ts'],
   [
     'Time for a photo, or for a form with photos, in place of that for the whole request',
@@ -120,7 +120,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Pages and forms of a person that a process of the console works on at once; others of the person wait; a turn rests as long as it took, at most',
     '{turnsOfPersonMax}; {waitingOfPersonMax}, for {waitMsMax s}, then 503; {restMsMax ms}',
-    'console/screens/person-turns.ts',
+    'console/screens/mount-screens.ts',
   ],
   [
     'Sessions without requests left cached by a process of the console; forms of one that are shown again with what was typed, until the minute ends',

@@ -7,13 +7,11 @@ import { useOnce } from '../../partners/people/used-values.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import { icon } from '../frame/icons.ts';
-import { factList, table } from '../frame/table.ts';
+import { factList, icon, table } from '../frame/elements.ts';
+import { endSessionsPath } from '../screens/entrance.ts';
 import type { Frame } from '../screens/frame.ts';
-import { ifUnrecorded } from '../screens/journal-notes.ts';
-import { FormError, notFound, PageError } from '../screens/page-error.ts';
+import { FormError, ifUnrecorded, notFound, PageError } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
-import { endSessionsPath } from '../screens/used-up.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { PasskeyCeremonies } from '../sign-in/passkey-ceremonies.ts';
 

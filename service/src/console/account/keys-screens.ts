@@ -1,5 +1,5 @@
 import { type Html, html } from '../../platform/html.ts';
-import { icon } from '../frame/icons.ts';
+import { icon } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 
 /** The keys that a script of every page knows. */

@@ -3,6 +3,7 @@ import { scopesThat } from '../../domain/scopes.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { endAdopterLinks, isReached } from '../../store/applications/ended-links.ts';
 import type { ListedApplication } from '../../store/applications/staff-applications.ts';
+import { ifUnrecorded } from '../screens/page-error.ts';
 import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { type AdoptionParts, getListedApplication } from './adoption-parts.ts';
@@ -23,10 +24,7 @@ export const addLinkForm = (screens: Screens, parts: AdoptionParts, page: PageRo
       const mails = parts.mails && values.mails === true;
       const { isMailed, isJournaled } = await endAdopterLinks(tx, id, visit.caller, { journal: parts.journal, by: visit.caller, mails });
       const next = isMailed ? ' The adopter gets the new one by e-mail.' : '';
-      const noted = isJournaled
-        ? ''
-        : ' Tell the operators of the store: the disk of the journal is full, and a restored backup would undo it.';
-      return { to: `/applications/${id}`, done: `The links to the adopter’s page have ended.${next}${noted}` };
+      return { to: `/applications/${id}`, done: `The links to the adopter’s page have ended.${next}${ifUnrecorded(isJournaled)}` };
     },
   });
 

@@ -11,10 +11,7 @@ import {
   listOfName,
 } from '../../store/applications/staff-applications.ts';
 import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
-import { emptyState } from '../frame/empty-state.ts';
-import { icon } from '../frame/icons.ts';
-import { pageLinks } from '../frame/page-links.ts';
-import { table } from '../frame/table.ts';
+import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';

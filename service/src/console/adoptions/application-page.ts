@@ -10,13 +10,12 @@ import { type ListedApplication, listMoments } from '../../store/applications/st
 import { findForStaff as findOrder } from '../../store/orders/staff-orders.ts';
 import { lockPetRows } from '../../store/pets/pets.ts';
 import { linkToAnimal } from '../animals/one-animal.ts';
-import { icon } from '../frame/icons.ts';
-import { factList } from '../frame/table.ts';
+import { factList, icon } from '../frame/elements.ts';
 import { FormError } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import { addLinkForm, linkDetails } from './adopter-link.ts';
 import { type AdoptionParts, getListedApplication, readSituation } from './adoption-parts.ts';
-import { adopterName, applicationDeed, applicationLabel, mailLink, name, whyClosed } from './adoption-words.ts';
+import { adopterName, applicationDeed, applicationLabel, closedReasons, mailLink, name } from './adoption-words.ts';
 import { answerList } from './answers.ts';
 import { actsOf, addInlineForms, type InlineForms } from './application-acts.ts';
 import { bondedNote, othersNote } from './situation-notes.ts';
@@ -58,7 +57,7 @@ ${failures.length > 0 && undelivered(application, failures)}
           'Sent by': name(application.client),
           Order:
             orderId !== null && (order ? html`<a href="/orders/${orderId}">Order ${orderId}</a>` : `Order ${orderId}, in another shelter`),
-          'Why closed': closedReason !== null && whyClosed[closedReason],
+          'Why closed': closedReason !== null && closedReasons[closedReason],
         })}${message !== null && html`<h3>What you wrote to the adopter</h3><p class="story" dir="auto">${message}</p>`}</section>
 <section class="card"><h2>Next</h2>
 ${isWaiting && html`<p>${othersNote(pet, situation, mails)} <a href="/applications/pets/${petId}">Compare all side by side</a></p>`}

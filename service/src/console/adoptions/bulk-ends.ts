@@ -16,9 +16,7 @@ import {
   takeBulkEndBack,
 } from '../../store/applications/bulk-ends.ts';
 import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
-import { emptyState } from '../frame/empty-state.ts';
-import { icon } from '../frame/icons.ts';
-import { factList, table } from '../frame/table.ts';
+import { emptyState, factList, icon, table } from '../frame/elements.ts';
 import { notFound } from '../screens/page-error.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';

@@ -2,7 +2,7 @@ import { allowsApplicationAction } from '../../domain/application-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { type ListedApplication, listMoments } from '../../store/applications/staff-applications.ts';
-import { icon } from '../frame/icons.ts';
+import { icon } from '../frame/elements.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { type AdoptionParts, getListedApplication, readSituation } from './adoption-parts.ts';

@@ -1,8 +1,6 @@
 import { type Html, html } from '../../platform/html.ts';
 import { namesReadMax } from '../../store/orders/staff-orders.ts';
-import { emptyState } from '../frame/empty-state.ts';
-import { icon } from '../frame/icons.ts';
-import { withQuery } from '../frame/page-links.ts';
+import { emptyState, icon, withQuery } from '../frame/elements.ts';
 import { bounded } from './adoption-words.ts';
 
 /** Some states of a list. The first tab is shown first. */

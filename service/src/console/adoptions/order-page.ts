@@ -7,8 +7,7 @@ import { findForStaff as findApplication } from '../../store/applications/staff-
 import { actOnOrder } from '../../store/orders/orders.ts';
 import { type ListedOrder, listMoments } from '../../store/orders/staff-orders.ts';
 import { linkToAnimal } from '../animals/one-animal.ts';
-import { icon } from '../frame/icons.ts';
-import { factList } from '../frame/table.ts';
+import { factList, icon } from '../frame/elements.ts';
 import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { type AdoptionParts, getListedOrder, readSituation, type Situation, timesAt } from './adoption-parts.ts';

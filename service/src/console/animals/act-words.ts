@@ -1,9 +1,9 @@
 import type { OrderStatus } from '../../domain/order-states.ts';
 import { petStatuses } from '../../domain/pet-statuses.ts';
 import type { PastAct } from '../../store/history/history-list.ts';
+import { dayText } from '../frame/times.ts';
 import type { Visit } from '../screens/visit.ts';
 import { holdWords, outcomeWords, statusWords } from './animal-words.ts';
-import { dayText } from './days.ts';
 
 /** What became of an order. No history says who the adopter is. */
 const orders: Readonly<Record<OrderStatus, string>> = {

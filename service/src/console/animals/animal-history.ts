@@ -1,7 +1,7 @@
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { html } from '../../platform/html.ts';
 import { listActsOfPet } from '../../store/history/history-list.ts';
-import { pageLinks } from '../frame/page-links.ts';
+import { pageLinks } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { getAnimal, headOf, pathOf } from './one-animal.ts';

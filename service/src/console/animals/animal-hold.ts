@@ -11,13 +11,13 @@ import { findOrderedPets } from '../../store/orders/orders.ts';
 import { type Hold, NewHoldSchema } from '../../store/pets/hold-schemas.ts';
 import { endHold, getHold, holdPet } from '../../store/pets/holds.ts';
 import { lockPetRows } from '../../store/pets/pets.ts';
+import { dayIn, dayText, endOfDay } from '../frame/times.ts';
 import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { inWordsOf } from './animal-errors.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { holdWords } from './animal-words.ts';
-import { dayIn, dayText, endOfDay } from './days.ts';
 import { getAnimal, headOf, lastAct, pathOf, toChange } from './one-animal.ts';
 
 const day = Type.Optional(Type.Union([Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', 'x-must-be': 'a date' }), Type.Null()]));

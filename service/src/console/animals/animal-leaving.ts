@@ -13,7 +13,7 @@ import { removePet } from '../../store/pets/pets.ts';
 import { isExternalIdTaken } from '../../store/profiles/profiles.ts';
 import { movePetWithin } from '../../store/shelters/moves.ts';
 import { getShelter } from '../../store/shelters/shelters.ts';
-import { icon } from '../frame/icons.ts';
+import { icon } from '../frame/elements.ts';
 import { FormError } from '../screens/page-error.ts';
 import type { Page, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';

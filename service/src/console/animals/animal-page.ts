@@ -16,8 +16,8 @@ import { petEtag } from '../../store/pets/pet-json.ts';
 import { changePet } from '../../store/pets/pets.ts';
 import { listPhotos, type PhotoRow } from '../../store/photos/photos.ts';
 import { getProfile, isExternalIdTaken } from '../../store/profiles/profiles.ts';
-import { icon } from '../frame/icons.ts';
-import { factList } from '../frame/table.ts';
+import { factList, icon } from '../frame/elements.ts';
+import { dayIn, dayText } from '../frame/times.ts';
 import { FormError } from '../screens/page-error.ts';
 import type { Page, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -37,7 +37,6 @@ import {
   statusWords,
   triWords,
 } from './animal-words.ts';
-import { dayIn, dayText } from './days.ts';
 import { feeText } from './fees.ts';
 import { leftPath } from './left-list.ts';
 import { gapsOf } from './listing-gaps.ts';

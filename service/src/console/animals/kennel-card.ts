@@ -3,12 +3,11 @@ import { type Html, html } from '../../platform/html.ts';
 import type { StaffAnimal } from '../../store/listings/staff-list.ts';
 import { listPhotos } from '../../store/photos/photos.ts';
 import { getProfile, listBonded } from '../../store/profiles/profiles.ts';
-import { icon } from '../frame/icons.ts';
-import { factList } from '../frame/table.ts';
+import { factList, icon } from '../frame/elements.ts';
+import { dayIn, dayText } from '../frame/times.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { ageText, breedText, categoryName, choiceWords, goodWithText, triWords } from './animal-words.ts';
-import { dayIn, dayText } from './days.ts';
 import { getAnimal, headOf, pathOf } from './one-animal.ts';
 import { qrCode } from './qr-code.ts';
 

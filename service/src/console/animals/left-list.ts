@@ -1,10 +1,7 @@
 import { outcomeUndoing } from '../../domain/outcomes.ts';
 import { html } from '../../platform/html.ts';
 import { listUndoable, type UndoablePet } from '../../store/outcomes/outcomes.ts';
-import { emptyState } from '../frame/empty-state.ts';
-import { icon } from '../frame/icons.ts';
-import { pageLinks } from '../frame/page-links.ts';
-import { type Column, table } from '../frame/table.ts';
+import { type Column, emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { AnimalParts } from './animal-parts.ts';
 import { outcomeWords } from './animal-words.ts';

@@ -5,7 +5,7 @@ import { type Html, type HtmlValue, html } from '../../platform/html.ts';
 import { listActsOfPet } from '../../store/history/history-list.ts';
 import { findForStaff, type StaffAnimal } from '../../store/listings/staff-list.ts';
 import { getDeparture } from '../../store/outcomes/outcomes.ts';
-import { icon } from '../frame/icons.ts';
+import { icon } from '../frame/elements.ts';
 import { notFound, PageError } from '../screens/page-error.ts';
 import type { Visit } from '../screens/visit.ts';
 import { actText } from './act-words.ts';

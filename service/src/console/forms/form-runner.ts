@@ -24,10 +24,17 @@ export interface Unstored {
   readonly undo?: { readonly path: string; readonly values: Readonly<Record<string, string>> } | undefined;
 }
 
-type Carry = (
-  tx: CatalogueTransaction,
-  joined: JoinedTransaction,
-) => Promise<Unstored & { readonly to: string; readonly done?: string; readonly repeated?: string }>;
+/** What a form leads to. */
+export interface FormOutcome extends Unstored {
+  /** The path of the page that is shown next. */
+  readonly to: string;
+  /** What that page says: what was done, in the past tense. It is stored for a repeat of the form, so it names no adopter. */
+  readonly done?: string;
+  /** What it says after a repeat of the form, if `done` speaks of what is shown once. */
+  readonly repeated?: string;
+}
+
+type Carry = (tx: CatalogueTransaction, joined: JoinedTransaction) => Promise<FormOutcome>;
 
 const messageLengthMax = 500;
 

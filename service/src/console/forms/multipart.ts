@@ -3,7 +3,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { AppError } from '../../platform/errors.ts';
 
 /** A field of a form, or a file while it arrives. A file is read to its end, or what is left of it is discarded, before the next part. */
-export type Part = { readonly name: string; readonly value: string } | SentFile;
+export type FormPart = { readonly name: string; readonly value: string } | SentFile;
 
 export interface SentFile {
   readonly fileName: string;
@@ -19,9 +19,13 @@ const partHeadersMax = 16;
 const parserMsMax = 1_000;
 
 /** The parts of a form, in the order in which they arrive. */
-export async function* readParts(contentType: string, body: Readable, { filesMax }: { readonly filesMax: number }): AsyncGenerator<Part> {
+export async function* readParts(
+  contentType: string,
+  body: Readable,
+  { filesMax }: { readonly filesMax: number },
+): AsyncGenerator<FormPart> {
   const parser = openParser(contentType, filesMax);
-  const waiting: Array<{ readonly part: Part; readonly file?: BusboyFileStream }> = [];
+  const waiting: Array<{ readonly part: FormPart; readonly file?: BusboyFileStream }> = [];
   const files = new Set<BusboyFileStream>();
   let failure: Error | undefined;
   let isEnd = false;

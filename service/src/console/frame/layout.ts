@@ -1,9 +1,9 @@
 import { type Html, html } from '../../platform/html.ts';
 import type { Assets } from './assets.ts';
-import { type IconName, icon } from './icons.ts';
+import { type IconName, icon } from './elements.ts';
 
 /** A place in the navigation. */
-export interface Place {
+export interface NavigationPlace {
   readonly path: string;
   readonly name: string;
   readonly icon: IconName;
@@ -21,7 +21,7 @@ type HtmlText = Html | string;
 /** What each page of a person has around it. */
 export interface Furniture {
   readonly assets: Assets;
-  readonly places: readonly Place[];
+  readonly places: readonly NavigationPlace[];
   /** The path of the page. */
   readonly path: string;
   /** Where the person works: a shelter, or the store. */
@@ -97,3 +97,19 @@ ${body}
 
 /** Today is at the root, so only that path itself is within it. */
 const isWithin = (path: string, place: string) => path === place || (place !== '/' && path.startsWith(`${place}/`));
+
+/** For every page. Nothing stores one: it may show adopters, and a browser's cache outlives a session. */
+export function consoleHeaders(consoleUrl: string, photosUrl: string): Readonly<Record<string, string>> {
+  const photos = photosUrl.startsWith('/') ? '' : ` ${new URL(photosUrl).origin}`;
+  return {
+    'content-security-policy': `default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self'${photos} blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    'cache-control': 'no-store',
+    // Not no-referrer: the Origin of a form would be null.
+    'referrer-policy': 'same-origin',
+    'x-robots-tag': 'noindex, nofollow',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'camera=(), microphone=(), geolocation=(), publickey-credentials-get=(self), publickey-credentials-create=(self)',
+    ...(consoleUrl.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
+  };
+}

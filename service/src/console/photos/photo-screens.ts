@@ -8,15 +8,14 @@ import { noteError } from '../../platform/http/error-handler.ts';
 import { PhotoChangesSchema, photosMax } from '../../store/photos/photo-schemas.ts';
 import { changePhoto, listPhotos, type PhotoRow, removePhoto } from '../../store/photos/photos.ts';
 import { getAnimal, headOf, toDescribe } from '../animals/one-animal.ts';
-import { emptyState } from '../frame/empty-state.ts';
-import { icon } from '../frame/icons.ts';
+import { emptyState, icon } from '../frame/elements.ts';
 import type { Frame } from '../screens/frame.ts';
 import { PageError } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { photoPicture } from './photo-picture.ts';
 import type { PhotoUploads, SentPhoto } from './photo-uploads.ts';
-import { explainFailure, explainRejection, photoMegabytesMax, photoTypes } from './photo-words.ts';
+import { explainPhotoFailure, explainRejection, photoMegabytesMax, photoTypes } from './photo-words.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -202,7 +201,7 @@ ${index > 0 && button(index - 1, html`${icon('back')}Earlier`)}${index < all - 1
   const shownOf = (photo: PhotoRow): Html => {
     if (photo.status === 'ready') return photoPicture(photo, config.photosUrl);
     if (photo.status === 'failed')
-      return html`<div class="not-shown bad">${icon('warning')}<p><b>It can’t be shown.</b> ${explainFailure(photo.failure)}</p></div>`;
+      return html`<div class="not-shown bad">${icon('warning')}<p><b>It can’t be shown.</b> ${explainPhotoFailure(photo.failure)}</p></div>`;
     return html`<div class="not-shown">${icon('clock')}<p>It is being processed, which takes some seconds. <a href="/animals/${photo.petId}/photos#photo-${photo.id}">Look again</a></p></div>`;
   };
 }

@@ -29,5 +29,5 @@ const rejections: Partial<Record<ErrorCode, string>> = {
 export const explainRejection = ({ code }: AppError): string | undefined => rejections[code];
 
 /** Why a photo that was accepted can't be shown, and what to do. */
-export const explainFailure = (failure: PhotoFailure | null): string =>
+export const explainPhotoFailure = (failure: PhotoFailure | null): string =>
   failure === 'storage_limit' ? (rejections.photo_storage_limit ?? '') : photoFailures[failure ?? 'not_processed'];

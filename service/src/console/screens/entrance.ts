@@ -1,16 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { html } from '../../platform/html.ts';
 import { requestSubject } from '../../platform/caller-addresses.ts';
 import { lingerOnClose } from '../../platform/http/protocol/connections.ts';
 import { onwardPage } from '../frame/layout.ts';
-import { isFromOtherSite, isFromOwnPage, ownPath } from '../sessions/own-site.ts';
 import type { UsedUp } from '../sessions/person-budget.ts';
 import type { Visitor } from '../sessions/visitors.ts';
-import { mayUse, type Needs } from './access.ts';
-import { wantsJson } from './error-page.ts';
 import { type Frame, send } from './frame.ts';
-import { fromElsewhere, notAllowed, PageError, signedOut, suspended } from './page-error.ts';
-import { sendScriptError } from './script-errors.ts';
-import { noteWait, pauseOf, usedUpError } from './used-up.ts';
+import { fromElsewhere, notAllowed, PageError, sendScriptError, signedOut, suspended, wantsJson } from './page-error.ts';
+import { mayUse, type Needs, type Page } from './screens.ts';
+import { identityOf } from './visit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -105,3 +103,70 @@ export function tooMany(reply: FastifyReply, seconds: number): PageError {
   reply.header('retry-after', seconds);
   return new PageError(429, 'Too many requests', `Wait ${seconds} s and try again.`);
 }
+
+/** Whether a form was sent by a page of the console. A browser says so in one of two headers: what sends neither is no browser. */
+export function isFromOwnPage({ headers }: Pick<FastifyRequest, 'headers'>, consoleUrl: string): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === undefined ? headers.origin === consoleUrl : site === 'same-origin';
+}
+
+/** Whether another site has led a browser to a page: it has sent no cookie then. */
+const isFromOtherSite = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site';
+
+/** A path of the console that somebody is led on to. Anything else leads to the start. */
+export function ownPath(text: string | undefined, consoleUrl: string): string {
+  if (text === undefined || text.length > 1_000 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\')) return '/';
+  const url = URL.parse(text, consoleUrl);
+  // Without its dots, /.//elsewhere.example is the address of another site.
+  return url?.origin === consoleUrl && !url.pathname.startsWith('//') && !url.pathname.startsWith('/sign-in')
+    ? `${url.pathname}${url.search}`
+    : '/';
+}
+
+/** The form that ends all sessions of a person. */
+export const endSessionsPath = '/me/sessions/end';
+
+/** Of who has no requests left: made without a query. `sent`: what was typed into a form, and where it goes. */
+function pauseOf(
+  usedUp: UsedUp,
+  { formToken, sent }: { readonly formToken: string; readonly sent: { readonly path: string; readonly body: URLSearchParams } | undefined },
+): Page {
+  return {
+    title: 'Too many requests',
+    main: html`<h1>Too many requests</h1>
+<p>${usedUpText(usedUp)}</p>
+${
+  sent &&
+  html`<p>Nothing was changed. What you have typed is kept in this page.</p>
+<form method="post" action="${sent.path}">${[...sent.body].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="button wide">Send it again</button></form>`
+}
+<p class="soft small">Was it not you? Somebody else may be signed in with your name.</p>
+<form method="post" action="${endSessionsPath}">${identityOf(formToken)}<button class="button quiet wide">End all my sessions</button></form>`,
+  };
+}
+
+/** The same in place of what can't be shown again, such as an upload. */
+function usedUpError(usedUp: UsedUp, reply: FastifyReply): PageError {
+  noteWait(usedUp, reply);
+  return new PageError(429, 'Too many requests', usedUpText(usedUp));
+}
+
+export function noteWait({ waitMs }: UsedUp, reply: FastifyReply): FastifyReply {
+  return reply.status(429).header('retry-after', Math.ceil(waitMs / 1_000));
+}
+
+/** What was used up, and when it goes on. */
+export function usedUpText({ what, limit, window, waitMs }: UsedUp): string {
+  const used = what === 'acts' ? `You have sent ${number(limit)} forms and photos` : `You have opened ${number(limit)} pages`;
+  const since = window === 'minute' ? 'within this minute' : 'today';
+  return `${used} ${since}, as many as a person can. Go on in ${lengthOf(Math.ceil(waitMs / 1_000))}.`;
+}
+
+function lengthOf(seconds: number): string {
+  if (seconds < 120) return seconds === 1 ? '1 second' : `${seconds} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}
+
+const number = (value: number) => value.toLocaleString('en');

@@ -5,14 +5,11 @@ import { type Html, html } from '../../platform/html.ts';
 import type { WrongField } from '../forms/fields.ts';
 import type { Unstored } from '../forms/form-runner.ts';
 import type { Assets } from '../frame/assets.ts';
-import { type Banner, type Place, personPage, strangerPage } from '../frame/layout.ts';
-import type { Cookies } from '../sessions/cookies.ts';
-import type { Devices } from '../sessions/devices.ts';
+import { type Banner, type NavigationPlace, personPage, strangerPage } from '../frame/layout.ts';
+import type { Cookies, Devices, Seals } from '../sessions/cookies.ts';
 import type { PersonBudget } from '../sessions/person-budget.ts';
-import type { Seals } from '../sessions/seals.ts';
 import type { Visitor, Visitors } from '../sessions/visitors.ts';
-import { mayUse } from './access.ts';
-import type { Page, PageRoute } from './screens.ts';
+import { mayUse, type Page, type PageRoute } from './screens.ts';
 import { identityOf, type Rejected, Visit } from './visit.ts';
 
 interface Parts {
@@ -74,7 +71,7 @@ export class Frame {
   ): Promise<FastifyReply> {
     const { visitor } = request;
     if (!visitor) throw new Error('nobody is signed in');
-    const visit = new Visit(visitor, { url: pathOf(route.path, request), params: request.params }, this.parts.clock.now(), rejected);
+    const visit = new Visit(visitor, { url: filledPath(route.path, request), params: request.params }, this.parts.clock.now(), rejected);
     const page = await route.show(visit);
     const wrong = visit.wrongFields;
     // One field has the focus itself, with what is wrong beside it.
@@ -115,7 +112,7 @@ export class Frame {
     };
   }
 
-  #placesOf(caller: PersonCaller): Place[] {
+  #placesOf(caller: PersonCaller): NavigationPlace[] {
     return this.parts
       .pages()
       .flatMap(({ path, place, needs }) => (place && mayUse(caller, needs) ? [{ path, ...place }] : []))
@@ -144,5 +141,5 @@ export function send(reply: FastifyReply, page: Html): FastifyReply {
 }
 
 /** The path of a page with the ids that are in the path of a request. */
-export const pathOf = (template: string, { params }: FastifyRequest): string =>
+export const filledPath = (template: string, { params }: FastifyRequest): string =>
   template.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent((params as Record<string, string>)[name] ?? ''));

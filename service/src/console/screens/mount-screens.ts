@@ -1,23 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../partners/people/people-error.ts';
 import { SignedOut } from '../../partners/principals/principals.ts';
-import type { AppError } from '../../platform/errors.ts';
+import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
+import { type AppError, retryLater } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';
 import { type FormRunner, formIdOf } from '../forms/form-runner.ts';
 import { readForm } from '../forms/form-values.ts';
 import type { Banner } from '../frame/layout.ts';
 import type { Visitor } from '../sessions/visitors.ts';
-import type { Needs } from './access.ts';
-import { Entrance } from './entrance.ts';
-import { sendErrorPage } from './error-page.ts';
-import { type Frame, pathOf } from './frame.ts';
-import { FormError, fromElsewhere, notFound, PageError } from './page-error.ts';
-import { PersonTurns } from './person-turns.ts';
-import type { FormRoute, OtherRoute, PageRoute, Screens } from './screens.ts';
-import { sendScriptError } from './script-errors.ts';
+import { Entrance, noteWait, usedUpText } from './entrance.ts';
+import { type Frame, filledPath } from './frame.ts';
+import { FormError, fromElsewhere, notFound, PageError, sendErrorPage, sendScriptError } from './page-error.ts';
+import type { FormRoute, Needs, OtherRoute, PageRoute, Screens } from './screens.ts';
 import type { SlowForms } from './slow-forms.ts';
-import { noteWait, wordsOf } from './used-up.ts';
 import { hiddenFields, isFormToken, Visit } from './visit.ts';
 
 /** More than any form has. */
@@ -46,12 +42,12 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     if (!(body instanceof URLSearchParams)) throw new PageError(415, "This can't be done", 'This form is sent as a form of a page.');
     if (usedUp?.what === 'requests') return entrance.sendPause(request, reply, usedUp, body);
     const visitor = visitorOf(request);
-    const path = route.previewOf === undefined ? (request.url.split('?', 1)[0] ?? '') : pathOf(route.previewOf, request);
+    const path = route.previewOf === undefined ? (request.url.split('?', 1)[0] ?? '') : filledPath(route.previewOf, request);
     const reject = (status: number, banner: Banner, errors: ReadonlyMap<string, string> = new Map()) =>
       frame.showAgain(route.page, request, reply.status(status), { path, values: body, errors }, banner);
     if (usedUp) {
       noteWait(usedUp, reply);
-      return reject(429, { tone: 'warn', text: `${wordsOf(usedUp)} Nothing was changed, and what you typed is still here.` });
+      return reject(429, { tone: 'warn', text: `${usedUpText(usedUp)} Nothing was changed, and what you typed is still here.` });
     }
     if (!isFormToken(body.get(hiddenFields.token), visitor)) {
       return reject(403, {
@@ -60,14 +56,14 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
       });
     }
     if (route.isFresh && !visitor.session.isFresh) {
-      const link = againPath(pathOf(route.page.path, request));
+      const link = againPath(filledPath(route.page.path, request));
       return reject(403, {
         tone: 'warn',
         text: html`For this you need to have signed in within the last 10 minutes. <a href="${link}">Sign in again</a>`,
       });
     }
     const read = readForm(route.fields, body);
-    const visit = new Visit(visitor, { url: pathOf(route.page.path, request), params: request.params }, clock.now());
+    const visit = new Visit(visitor, { url: filledPath(route.page.path, request), params: request.params }, clock.now());
     const errors = new Map([...((await route.check?.(visit, read.values, body)) ?? []), ...read.errors]);
     if (errors.size > 0) return reject(422, { tone: 'bad', text: anotherLook(errors.size) }, errors);
     if (route.previewOf !== undefined) return frame.showAgain(route.page, request, reply, { path, values: body, errors });
@@ -123,7 +119,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     // Of a form that was sent and not accepted, a browser may open the path again.
     if (shown.has(route.path)) continue;
     shown.add(route.path);
-    pages.get(route.path, toLook(route.needs), (request, reply) => frame.redirect(reply, pathOf(route.page.path, request)));
+    pages.get(route.path, toLook(route.needs), (request, reply) => frame.redirect(reply, filledPath(route.page.path, request)));
   }
   for (const route of screens.others) {
     const onRequest = entrance.require({ needs: route.needs, costs: route.method === 'POST' ? 'act' : 'request' });
@@ -152,4 +148,37 @@ async function explain(error: AppError, { explainConflict, explain: say }: FormR
 function tokenOf({ headers, url }: FastifyRequest): string | null {
   const header = headers['x-form-token'];
   return typeof header === 'string' ? header : new URLSearchParams(url.split('?', 2)[1]).get(hiddenFields.token);
+}
+
+const turnsOfPersonMax = 2;
+const waitMsMax = 10_000;
+/** As many as a person may ask for in a minute. */
+const waitingOfPersonMax = 240;
+const restMsMax = 250;
+
+type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/**
+ * Pages and forms of a person that a process works on at once; others of the person wait. Without this, all that a person may ask for in a
+ * minute could come in one second, and colleagues would wait for it. A turn rests for as long as it took, so that half of the time is left.
+ */
+class PersonTurns {
+  readonly #turns = new FairTurns({
+    turnsMax: Number.POSITIVE_INFINITY,
+    turnsOfOwnerMax: turnsOfPersonMax,
+    waitMsMax,
+    pendingOfOwnerMax: waitingOfPersonMax,
+    restMsAfter: (tookMs) => Math.min(tookMs, restMsMax),
+  });
+
+  /** As a handler: the body of the request has arrived. Nobody waits whose request is rejected without a query. */
+  readonly run =
+    (handle: Handle): Handle =>
+    async (request, reply) => {
+      try {
+        return await this.#turns.run(request.visitor?.person.id, () => handle(request, reply));
+      } catch (error) {
+        throw error instanceof NoTurn ? retryLater('You have too many requests in progress. Retry in 1 s.', error) : error;
+      }
+    };
 }

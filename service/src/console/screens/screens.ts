@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
+import { isStaffAct, type StaffAct } from '../../domain/roles.ts';
+import { hasOne, type Scope } from '../../domain/scopes.ts';
+import type { PersonCaller } from '../../partners/principals/principals.ts';
 import type { AppError } from '../../platform/errors.ts';
 import type { Html } from '../../platform/html.ts';
 import type { CatalogueTransaction } from '../../store/list-cache/catalogue.ts';
-import type { JoinedTransaction, Unstored } from '../forms/form-runner.ts';
-import type { IconName } from '../frame/icons.ts';
-import type { Needs } from './access.ts';
+import type { FormOutcome, JoinedTransaction } from '../forms/form-runner.ts';
+import type { IconName } from '../frame/elements.ts';
 import type { FormOf, Visit } from './visit.ts';
 
 export interface Page {
@@ -22,16 +24,6 @@ export interface PageRoute {
   /** Needs a sign-in within the last ten minutes: who is signed in for longer does so again first. */
   readonly isFresh?: true;
   readonly show: (visit: Visit) => Promise<Page> | Page;
-}
-
-/** What a form leads to. */
-export interface Outcome extends Unstored {
-  /** The path of the page that is shown next. */
-  readonly to: string;
-  /** What that page says: what was done, in the past tense. It is stored for a repeat of the form, so it names no adopter. */
-  readonly done?: string;
-  /** What it says after a repeat of the form, if `done` speaks of what is shown once. */
-  readonly repeated?: string;
 }
 
 export interface Submission<Values> {
@@ -58,7 +50,7 @@ export interface FormRoute<Schema extends TObject = TObject> extends FormOf {
   readonly fields: Schema;
   /** What the schema can't say of the values that it accepts, by field: said together with what it does say. The act checks it again. */
   readonly check?: (visit: Visit, values: Partial<Static<Schema>>, sent: URLSearchParams) => Promise<ReadonlyMap<string, string>>;
-  readonly act: (submission: Submission<Static<Schema>>) => Promise<Outcome>;
+  readonly act: (submission: Submission<Static<Schema>>) => Promise<FormOutcome>;
   /** What somebody else has done meanwhile, if the version is no longer that of the page: in words. */
   readonly explainConflict?: (visit: Visit) => Promise<Html | string>;
   /** What an error of an operation means to the person. Undefined: what the operation says is said. */
@@ -105,4 +97,14 @@ export class Screens {
     this.others.push(route);
     return route;
   }
+}
+
+/** What a screen needs: a scope or one of several, as an operation does; an act that no scope covers; or only that somebody is signed in. */
+export type Needs = Scope | StaffAct | readonly Scope[] | 'a person';
+
+/** Whether the role of a person permits it. Which shelters it permits it in is for the operations to say. */
+export function mayUse({ scopes, acts }: Pick<PersonCaller, 'scopes' | 'acts'>, needs: Needs): boolean {
+  if (needs === 'a person') return true;
+  if (typeof needs === 'string' && isStaffAct(needs)) return acts.includes(needs);
+  return hasOne(scopes, [needs].flat());
 }

@@ -8,10 +8,9 @@ import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
 import { Fields, type Initial, type Shown, type WrongField } from '../forms/fields.ts';
 import { type Times, timesOf } from '../frame/times.ts';
-import type { Visitor } from '../sessions/visitors.ts';
-import type { Workplace } from '../sessions/workplaces.ts';
-import { mayUse, type Needs } from './access.ts';
+import type { Visitor, Workplace } from '../sessions/visitors.ts';
 import { notFound } from './page-error.ts';
+import { mayUse, type Needs } from './screens.ts';
 
 /** A form that was sent and not accepted. */
 export interface Rejected extends Shown {

@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Person } from '../../partners/people/people.ts';
 import { findSession, openSession, type Session, type SignInMethod, sessionDays } from '../../partners/people/sessions.ts';
 import { type PersonCaller, personCaller } from '../../partners/principals/principals.ts';
-import type { ServiceDb, Transaction } from '../../platform/db/handles.ts';
-import type { Cookies } from './cookies.ts';
-import type { Seals } from './seals.ts';
-import { type Workplace, Workplaces } from './workplaces.ts';
+import type { Db, ServiceDb, Transaction } from '../../platform/db/handles.ts';
+import { getShelter } from '../../store/shelters/shelters.ts';
+import { zoneOf } from '../frame/times.ts';
+import type { Cookies, Seals } from './cookies.ts';
 
 /** Who looks at a page. */
 export interface Visitor {
@@ -83,5 +84,36 @@ export class Visitors {
   tokenOf(request: FastifyRequest): string | undefined {
     const { seals, cookies } = this.#parts;
     return seals.open('session', cookies.read(request, cookie));
+  }
+}
+
+/** The shelter of a person, or the store. */
+export interface Workplace {
+  readonly name: string;
+  /** The time zone in which its people read times. */
+  readonly zone: string;
+}
+
+const theStore: Workplace = { name: 'Whole store', zone: 'UTC' };
+const cachedMs = 60_000;
+const cachedMax = 1_000;
+
+/** Names and time zones of shelters, as they were up to a minute ago: a page needs no query for them. */
+export class Workplaces {
+  readonly #cached = new LRUCache<bigint, Workplace>({ max: cachedMax, ttl: cachedMs });
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async get(shelterId: bigint | null): Promise<Workplace> {
+    if (shelterId === null) return theStore;
+    const cached = this.#cached.get(shelterId);
+    if (cached) return cached;
+    const { name, timezone } = await getShelter(this.#db, shelterId);
+    const found = { name, zone: zoneOf(timezone) };
+    this.#cached.set(shelterId, found);
+    return found;
   }
 }

@@ -6,10 +6,7 @@ import { parseInt64 } from '../../platform/db/int64.ts';
 import { html } from '../../platform/html.ts';
 import { shelterEtag } from '../../store/shelters/shelter-json.ts';
 import { confirmShelter, listWaiting, type WaitingShelter } from '../../store/shelters/shelters.ts';
-import { emptyState } from '../frame/empty-state.ts';
-import { icon } from '../frame/icons.ts';
-import { pageLinks } from '../frame/page-links.ts';
-import { table } from '../frame/table.ts';
+import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 

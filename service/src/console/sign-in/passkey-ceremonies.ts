@@ -9,8 +9,7 @@ import type { NewPasskey, Passkey } from '../../partners/people/passkeys.ts';
 import type { Person } from '../../partners/people/people.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { PageError } from '../screens/page-error.ts';
-import type { Cookies } from '../sessions/cookies.ts';
-import type { Seals } from '../sessions/seals.ts';
+import type { Cookies, Seals } from '../sessions/cookies.ts';
 
 type Ceremony = 'create' | 'get';
 

@@ -1,7 +1,7 @@
 import { type Role, roleTable } from '../../domain/roles.ts';
 import type { LinkTurn } from '../../partners/people/link-budget.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { icon } from '../frame/icons.ts';
+import { icon } from '../frame/elements.ts';
 import { bannerOf } from '../frame/layout.ts';
 import type { Page } from '../screens/screens.ts';
 

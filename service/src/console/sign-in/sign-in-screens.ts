@@ -14,12 +14,11 @@ import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { ServiceDb, Transaction } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { onwardPage } from '../frame/layout.ts';
+import { ownPath } from '../screens/entrance.ts';
 import { type Frame, send } from '../screens/frame.ts';
-import { ifUnrecorded } from '../screens/journal-notes.ts';
-import { PageError } from '../screens/page-error.ts';
-import { ownPath } from '../sessions/own-site.ts';
-import { Workplaces } from '../sessions/workplaces.ts';
-import type { MailLinks } from './mailed-links.ts';
+import { ifUnrecorded, PageError } from '../screens/page-error.ts';
+import { Workplaces } from '../sessions/visitors.ts';
+import type { LinkMailer } from './link-mailer.ts';
 import type { PasskeyCeremonies } from './passkey-ceremonies.ts';
 import { type Flow, NotConfirmed, type Provider, ProviderAway } from './provider.ts';
 import {
@@ -41,7 +40,7 @@ interface Parts {
   readonly frame: Frame;
   readonly ceremonies: PasskeyCeremonies;
   readonly provider: Provider | undefined;
-  readonly mailLinks: MailLinks | undefined;
+  readonly linkMailer: LinkMailer | undefined;
   readonly linkBudget: LinkBudget;
   readonly failed: Pick<FailedSignIns, 'count'>;
   readonly journal: Journal;
@@ -63,11 +62,11 @@ const skewMs = 60_000;
 /** Every way in. Until a way has succeeded, nothing is stored but a count: what must come back is in a sealed cookie. */
 export function addSignIn(
   routes: StrangerRoutes,
-  { db, frame, ceremonies, provider, mailLinks, linkBudget, failed, journal }: Parts,
+  { db, frame, ceremonies, provider, linkMailer, linkBudget, failed, journal }: Parts,
 ): void {
   const { seals, cookies, clock, visitors, devices, consoleUrl, assets } = frame.parts;
   const workplaces = new Workplaces(db);
-  const ways: Ways = { mails: mailLinks !== undefined, provider: provider !== undefined };
+  const ways: Ways = { mails: linkMailer !== undefined, provider: provider !== undefined };
   const toOf = ({ url }: FastifyRequest) => ownPath(new URLSearchParams(url.split('?', 2)[1]).get('to') ?? undefined, consoleUrl);
   const originOf = ({ ip }: FastifyRequest) => ({ network: networkOfAddress(ip) });
 
@@ -154,14 +153,14 @@ export function addSignIn(
     return { person, isJournaled: true };
   }
 
-  if (mailLinks)
+  if (linkMailer)
     routes.form('/sign-in/mail', async (request, reply) => {
       const { body } = request;
       const email = body instanceof URLSearchParams ? (body.get('email') ?? '') : '';
       const turn = await linkBudget.take({ email, from: request.ip, deviceId: devices.idOf(request, email) });
       if (!turn.isGranted) return frame.sendToStranger(reply.status(429).header('retry-after', secondsOf(turn)), notMailedPage(turn));
       // Not awaited: how long it takes would tell whether somebody has the address.
-      mailLinks.ask(() => findLinkOwner(db, email));
+      linkMailer.ask(() => findLinkOwner(db, email));
       return frame.sendToStranger(reply, mailedPage(turn));
     });
 

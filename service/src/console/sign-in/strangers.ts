@@ -1,12 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../partners/people/people-error.ts';
 import { requestSubject } from '../../platform/caller-addresses.ts';
-import { tooMany } from '../screens/entrance.ts';
-import { sendErrorPage } from '../screens/error-page.ts';
+import { isFromOwnPage, tooMany } from '../screens/entrance.ts';
 import type { Frame } from '../screens/frame.ts';
-import { fromElsewhere, PageError } from '../screens/page-error.ts';
-import { sendScriptError } from '../screens/script-errors.ts';
-import { isFromOwnPage } from '../sessions/own-site.ts';
+import { fromElsewhere, PageError, sendErrorPage, sendScriptError } from '../screens/page-error.ts';
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 

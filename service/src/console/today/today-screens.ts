@@ -8,10 +8,9 @@ import { listFailedPhotos } from '../../store/photos/photos.ts';
 import { listWaiting as listChangedShelters } from '../../store/shelters/shelters.ts';
 import { type AdoptionParts, timesAt } from '../adoptions/adoption-parts.ts';
 import { adopterName, holdWords, name } from '../adoptions/adoption-words.ts';
-import { endOfToday } from '../animals/days.ts';
-import { emptyState } from '../frame/empty-state.ts';
-import type { Needs } from '../screens/access.ts';
-import type { Screens } from '../screens/screens.ts';
+import { emptyState } from '../frame/elements.ts';
+import { endOfToday } from '../frame/times.ts';
+import type { Needs, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { shelterWordsPath } from '../shelters/shelter-words.ts';
 

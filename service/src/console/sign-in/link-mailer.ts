@@ -6,7 +6,7 @@ import type { Transactor } from '../../platform/db/handles.ts';
 const waitingMax = 100;
 
 /** Queues mail with links for those who have asked for one, after the page has said so. A request while too many wait is dropped. */
-export class MailLinks {
+export class LinkMailer {
   readonly #db: Transactor;
   readonly #log: FastifyBaseLogger;
   readonly #waiting = new Set<Promise<void>>();
