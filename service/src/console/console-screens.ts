@@ -1,16 +1,32 @@
 import { addAccount } from './account/account-screens.ts';
 import { addKeys } from './account/keys-screens.ts';
-import { addAdoptions } from './adoptions/adoption-screens.ts';
-import { addAnimals } from './animals/animal-screens.ts';
+import type { AdoptionParts } from './adoptions/adoption-parts.ts';
+import { addApplicationList } from './adoptions/application-list.ts';
+import { addApplicationPage } from './adoptions/application-page.ts';
+import { addBulkEnds } from './adoptions/bulk-ends.ts';
+import { addComparison } from './adoptions/comparison.ts';
+import { addDecisions } from './adoptions/decisions.ts';
+import { addDesk } from './adoptions/desk.ts';
+import { addOrderList } from './adoptions/order-list.ts';
+import { addOrderPage } from './adoptions/order-page.ts';
+import { addAnimalHistory } from './animals/animal-history.ts';
+import { addAnimalHold } from './animals/animal-hold.ts';
+import { addAnimalLeaving, addLeftList } from './animals/animal-leaving.ts';
+import { addAnimalList } from './animals/animal-list.ts';
+import { addAnimalName } from './animals/animal-name.ts';
+import { addAnimalPage } from './animals/animal-page.ts';
+import { addAnimalProfile } from './animals/animal-profile.ts';
+import { addKennelCard } from './animals/kennel-card.ts';
+import type { AnimalParts } from './animals/one-animal.ts';
 import { addPeople } from './people/people-screens.ts';
 import { addPhotos } from './photos/photo-screens.ts';
 import { Screens } from './screens/screens.ts';
 import { addShelterWords } from './shelters/shelter-words.ts';
 import { addToday } from './today/today-screens.ts';
 
-export type ScreenParts = Parameters<typeof addAdoptions>[1] &
+export type ScreenParts = AdoptionParts &
+  AnimalParts &
   Parameters<typeof addPhotos>[1] &
-  Parameters<typeof addAnimals>[1] &
   Parameters<typeof addPeople>[1] &
   Parameters<typeof addShelterWords>[1] &
   Parameters<typeof addAccount>[1];
@@ -27,4 +43,29 @@ export function consoleScreens(parts: ScreenParts): Screens {
   addAccount(screens, parts);
   addKeys(screens);
   return screens;
+}
+
+/** Choosing adopters and handing animals over. */
+function addAdoptions(screens: Screens, parts: AdoptionParts): void {
+  addApplicationList(screens, parts);
+  addDesk(screens, parts);
+  addBulkEnds(screens, parts);
+  const forms = addApplicationPage(screens, parts);
+  addDecisions(screens, parts);
+  addComparison(screens, parts, forms);
+  addOrderList(screens, parts);
+  addOrderPage(screens, parts);
+}
+
+/** The animals of a shelter, or of the store. What a role may not do is not offered; the operations decide. */
+function addAnimals(screens: Screens, parts: AnimalParts): void {
+  addAnimalList(screens, parts);
+  addLeftList(screens, parts);
+  addAnimalPage(screens, parts);
+  addAnimalProfile(screens, parts);
+  addAnimalName(screens, parts);
+  addAnimalHold(screens, parts);
+  addAnimalLeaving(screens, parts);
+  addAnimalHistory(screens, parts);
+  addKennelCard(screens, parts);
 }

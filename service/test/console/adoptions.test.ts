@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkOfAdopter } from '../../src/console/adoptions/mail-preview.ts';
+import { linkOfAdopter } from '../../src/console/adoptions/decisions.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { eraseAll } from '../../src/store/applications/applicant-queries.ts';
 import { applicationMailReader } from '../../src/store/applications/application-mail.ts';

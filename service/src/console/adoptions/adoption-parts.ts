@@ -2,15 +2,28 @@ import { hasAccess } from '../../partners/admission/access.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db, Searcher, Transactor } from '../../platform/db/handles.ts';
+import type { AppError } from '../../platform/errors.ts';
+import { type Html, html } from '../../platform/html.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import { countOpen, findForStaff as findApplication, type ListedApplication } from '../../store/applications/staff-applications.ts';
-import { findOpenForStaff, findForStaff as findOrder, type ListedOrder } from '../../store/orders/staff-orders.ts';
+import {
+  countOpen,
+  findForStaff as findApplication,
+  type ListedApplication,
+  listMoments,
+} from '../../store/applications/staff-applications.ts';
+import {
+  findOpenForStaff,
+  findForStaff as findOrder,
+  type ListedOrder,
+  listMoments as listOrderMoments,
+} from '../../store/orders/staff-orders.ts';
 import type { Pet } from '../../store/pets/pet-schemas.ts';
 import { findPetToOrder, findPlacement, type PetToOrder } from '../../store/pets/pets.ts';
 import { listBonded } from '../../store/profiles/profiles.ts';
 import { type Times, timesOf, zoneOf } from '../frame/times.ts';
 import { notFound } from '../screens/page-error.ts';
 import type { Visit } from '../screens/visit.ts';
+import { adopterName, applicationDeed, name, orderDeed, plural, whyHeld } from './adoption-words.ts';
 
 export interface AdoptionParts {
   readonly db: Transactor & Searcher;
@@ -71,3 +84,70 @@ export async function readSituation({ db }: Reading, { caller }: Visit, petId: b
 /** Deadlines are in the time zone of the shelter, for people of the store too. */
 export const timesAt = ({ clock }: Pick<AdoptionParts, 'clock'>, { timezone }: Pick<ListedOrder, 'timezone'>): Times =>
   timesOf(zoneOf(timezone), clock.now());
+
+/** An order and an application are for one animal, so staff have to see the others. */
+export const bondedNote = (pet: string, { bonded }: Situation): Html | false =>
+  bonded.length > 0 &&
+  html`<p class="note warn">${name(pet)} must be adopted together with ${bonded.map(
+    ({ id, name: other }, i) => html`${i > 0 && ', '}<a href="/animals/${id}">${name(other)}</a>`,
+  )}, by the same adopter.</p>`;
+
+/** What becomes of the others when one of the open applications is accepted. */
+export function othersNote(pet: string, { open }: Situation, mails: boolean): Html {
+  const others = open - 1;
+  if (others <= 0) return html`Nobody else has applied.`;
+  const stay = plural(others, 'other application stays', 'other applications stay');
+  return html`The ${stay} open until you decline, or until ${name(pet)} is handed over: then ${others === 1 ? 'it is' : 'they are'} closed${mails && ` and ${others === 1 ? 'the adopter is' : 'the adopters are'} told by e-mail`}.`;
+}
+
+/** Why an application can't be decided on in this way any more: who has done what meanwhile. */
+export const explainApplication =
+  (parts: Reading) =>
+  async (error: AppError, visit: Visit): Promise<Html | undefined> => {
+    const application = await findApplication(parts.db, visit.caller, visit.id('applicationId'));
+    if (!application) return undefined;
+    if (error.code === 'application_state_conflict') {
+      const deed = await lastDeed(parts, application.id, visit);
+      return deed && html`Nothing was changed. ${deed}`;
+    }
+    if (error.code !== 'pet_not_available' && error.code !== 'pet_not_found') return undefined;
+    const situation = await readSituation(parts, visit, application.petId);
+    const { order } = situation;
+    if (!order)
+      return html`Nothing was changed: ${whyUnavailable(application.pet, situation) ?? html`${name(application.pet)} was not available at that moment. Try again.`}`;
+    const deed = order.applicationId === null ? undefined : await lastDeed(parts, order.applicationId, visit);
+    return html`Nothing was changed. ${deed} ${promisedTo(order)}`;
+  };
+
+/** The same for an order. */
+export const explainOrder =
+  ({ db }: Reading) =>
+  async (error: AppError, visit: Visit): Promise<Html | undefined> => {
+    const order = await findOrder(db, visit.caller, visit.id('orderId'));
+    const [last] = order && error.code === 'order_state_conflict' ? await listOrderMoments(db, order, 1) : [];
+    return last && html`Nothing was changed. ${orderDeed(last, visit.person)}, ${visit.times.at(last.at)}.`;
+  };
+
+async function lastDeed({ db }: Reading, id: bigint, visit: Visit): Promise<Html | undefined> {
+  const application = await findApplication(db, visit.caller, id);
+  const [last] = await listMoments(db, id, 1);
+  return (
+    last &&
+    application &&
+    html`Application ${id}, of ${adopterName(application)}: ${applicationDeed(last, visit.person, application)}, ${visit.times.at(last.at)}.`
+  );
+}
+
+export const promisedTo = (order: ListedOrder): Html =>
+  html`${name(order.pet)} is promised to ${adopterName(order)} in <a href="/orders/${order.id}">order ${order.id}</a>.`;
+
+/** Why nobody can be promised the animal now. Undefined: somebody can. A hold that would make it available at its end is no obstacle. */
+export function whyUnavailable(pet: string, { animal, order }: Situation): Html | undefined {
+  if (!animal) return html`${name(pet)} was removed.`;
+  if (order) return promisedTo(order);
+  const { hold } = animal;
+  const { status } = animal.pet;
+  if (status === 'available' || (status === 'pending' && hold?.releases)) return undefined;
+  if (status === 'sold') return html`${name(pet)} was adopted.`;
+  return hold && !hold.isOver ? html`${name(pet)} ${whyHeld[hold.reason]}.` : html`${name(pet)} is set to pending.`;
+}

@@ -5,7 +5,9 @@ import type { Person } from '../../partners/people/people.ts';
 import { type Html, html, personal } from '../../platform/html.ts';
 import type { ApplicationMoment, ListedApplication } from '../../store/applications/staff-applications.ts';
 import type { OrderMoment } from '../../store/orders/staff-orders.ts';
+import type { Answer } from '../../store/questions/answer-schemas.ts';
 import type { Banner } from '../frame/layout.ts';
+import type { Times } from '../frame/times.ts';
 
 type Tone = Exclude<Banner['tone'], 'bad'> | 'ended';
 
@@ -41,7 +43,7 @@ export const closedReasons: Readonly<Record<ClosedReason, string>> = {
   ended_together: 'all that its sender had sent was ended',
 };
 
-export const holdWords: Readonly<Record<HoldReason, string>> = {
+export const whyHeld: Readonly<Record<HoldReason, string>> = {
   medical: 'is being treated',
   stray: 'waits for its owner',
   behaviour: 'is being trained or assessed',
@@ -61,7 +63,7 @@ export function mailLink(email: string): Html {
 }
 
 /** Beneath an animal, for people of the store. */
-export const placeOf = (shelter: string): Html => html`<br><span class="soft small">${name(shelter)}</span>`;
+export const shelterLine = (shelter: string): Html => html`<br><span class="soft small">${name(shelter)}</span>`;
 
 export const plural = (count: number, one: string, many: string): string =>
   count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${many}`;
@@ -121,3 +123,20 @@ function who({ personId, person, personShelterId, isProgram }: Doer, reader: Rea
 }
 
 const has = ({ personId }: Doer, reader: Reader) => (personId === reader.id ? 'have' : 'has');
+
+/** What has happened, the latest first. */
+export const deedsCard = (deeds: ReadonlyArray<{ readonly at: Date; readonly deed: Html }>, times: Times): Html =>
+  html`<section class="card"><h2>What has happened</h2><ol class="deeds">${deeds.map(
+    ({ at, deed }) => html`
+<li><span>${deed}</span><span class="soft small">${times.at(at)}</span></li>`,
+  )}</ol></section>`;
+
+export const answerText = ({ answer }: Pick<Answer, 'answer'>): string => {
+  if (typeof answer === 'boolean') return answer ? 'Yes' : 'No';
+  return typeof answer === 'string' ? answer : answer.join(', ');
+};
+
+const shownAnswer = (answer: Answer): Html => personal(html`<span class="story" dir="auto">${answerText(answer)}</span>`);
+
+export const answerList = (answers: readonly Answer[]): Html =>
+  html`<dl class="answers">${answers.map((answer) => html`<div><dt dir="auto">${answer.text}</dt><dd>${shownAnswer(answer)}</dd></div>`)}</dl>`;

@@ -15,7 +15,7 @@ import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
-import { adopterName, applicationLabel, name, placeOf } from './adoption-words.ts';
+import { adopterName, applicationLabel, name, shelterLine } from './adoption-words.ts';
 import { foundByName, kindOf, nothingFound, searchBox, searchOf, type Tab, tabLinks } from './list-parts.ts';
 
 const pageSize = 50;
@@ -84,7 +84,7 @@ function list(visit: Visit, rows: readonly ListedApplication[]): Html {
     { name: 'Adopter', cell: (row) => html`<a href="/applications/${row.id}" data-row>${adopterName(row)}</a>` },
     {
       name: 'For',
-      cell: ({ pet, petId, shelter }) => html`<span><a href="/animals/${petId}">${name(pet)}</a>${isStore && placeOf(shelter)}</span>`,
+      cell: ({ pet, petId, shelter }) => html`<span><a href="/animals/${petId}">${name(pet)}</a>${isStore && shelterLine(shelter)}</span>`,
     },
     { name: 'State', cell: ({ status }) => applicationLabel(status) },
     { name: 'Sent', cell: ({ createdAt }) => times.ago(createdAt) },

@@ -6,20 +6,18 @@ import { type Html, html, personal } from '../../platform/html.ts';
 import { findUndelivered } from '../../store/applications/application-mail.ts';
 import { ApplicationNoteSchema } from '../../store/applications/application-schemas.ts';
 import { setNote } from '../../store/applications/applications.ts';
+import { endAdopterLinks, isReached } from '../../store/applications/ended-links.ts';
 import { type ListedApplication, listMoments } from '../../store/applications/staff-applications.ts';
 import { findForStaff as findOrder } from '../../store/orders/staff-orders.ts';
 import { lockPetRows } from '../../store/pets/pets.ts';
 import { linkToAnimal } from '../animals/one-animal.ts';
 import { factList, icon } from '../frame/elements.ts';
-import { FormError } from '../screens/page-error.ts';
-import type { PageRoute, Screens } from '../screens/screens.ts';
-import { addLinkForm, linkDetails } from './adopter-link.ts';
-import { type AdoptionParts, getListedApplication, readSituation } from './adoption-parts.ts';
-import { adopterName, applicationDeed, applicationLabel, closedReasons, mailLink, name } from './adoption-words.ts';
-import { answerList } from './answers.ts';
-import { actsOf, addInlineForms, type InlineForms } from './application-acts.ts';
-import { bondedNote, othersNote } from './situation-notes.ts';
-import { timeline } from './timeline.ts';
+import { FormError, ifUnrecorded } from '../screens/page-error.ts';
+import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
+import type { Visit } from '../screens/visit.ts';
+import { type AdoptionParts, bondedNote, getListedApplication, othersNote, readSituation } from './adoption-parts.ts';
+import { adopterName, answerList, applicationDeed, applicationLabel, closedReasons, deedsCard, mailLink, name } from './adoption-words.ts';
+import { actsOf, addInlineForms, type InlineForms } from './decisions.ts';
 
 const manages = scopesThat('manageOrders');
 const momentsMax = 50;
@@ -89,7 +87,7 @@ ${
     (fields) => fields.area('note', 'Only staff see it', { rows: 3 }),
   )}</section>`
 }
-${timeline(
+${deedsCard(
   moments.map((moment) => ({ at: moment.at, deed: applicationDeed(moment, visit.person, application) })),
   visit.times,
 )}</div>`,
@@ -140,3 +138,33 @@ function undelivered({ adopter }: ListedApplication, failures: ReadonlyArray<{ k
 
 /** Of a note: two who write it at once must not lose one. */
 const versionOf = (note: string | null): string => hash('sha256', note ?? '', 'base64url').slice(0, 16);
+
+const linkFields = Type.Object({ mails: Type.Optional(Type.Boolean()) });
+type LinkForm = FormRoute<typeof linkFields>;
+
+/** Ends the adopter's link, on the page of the application. */
+const addLinkForm = (screens: Screens, parts: AdoptionParts, page: PageRoute): LinkForm =>
+  screens.form({
+    path: '/applications/:applicationId/end-link',
+    page,
+    needs: scopesThat('manageOrders'),
+    ends: true,
+    fields: linkFields,
+    act: async ({ visit, tx, values }) => {
+      const { id } = await getListedApplication({ db: tx }, visit);
+      const mails = parts.mails && values.mails === true;
+      const { isMailed, isJournaled } = await endAdopterLinks(tx, id, visit.caller, { journal: parts.journal, by: visit.caller, mails });
+      const next = isMailed ? ' The adopter gets the new one by e-mail.' : '';
+      return { to: `/applications/${id}`, done: `The links to the adopter’s page have ended.${next}${ifUnrecorded(isJournaled)}` };
+    },
+  });
+
+function linkDetails(visit: Visit, form: LinkForm, application: ListedApplication, { mails }: AdoptionParts): Html {
+  const mayMail = mails && isReached(application);
+  return html`<details><summary>The adopter’s link is in the wrong hands</summary>
+<p>Anyone who has the link sees where this application stands${!mails && ', can withdraw it and have the adopter’s data erased'}. End it if it was posted or passed on. Links in earlier e-mails end too.</p>
+${!mayMail && html`<p>The site on which they applied has the new link. Tell the adopter to look there.</p>`}
+${visit.form(form, { submit: 'End the link', tone: 'danger', values: { mails: 'true' } }, (fill) =>
+  mayMail ? fill.check('mails', 'Mail the adopter a new one', { hint: 'Not if somebody else reads their e-mail.' }) : html``,
+)}</details>`;
+}

@@ -5,12 +5,17 @@ import { type ListedApplication, listForStaff } from '../../store/applications/s
 import { emptyState, icon, pageLinks } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { type AdoptionParts, getShelterOf, readSituation, type Situation } from './adoption-parts.ts';
-import { adopterName, applicationLabel, name, plural } from './adoption-words.ts';
-import { answerText } from './answers.ts';
-import { actsOf, type InlineForms } from './application-acts.ts';
-import { unavailable } from './conflicts.ts';
-import { bondedNote, othersNote } from './situation-notes.ts';
+import {
+  type AdoptionParts,
+  bondedNote,
+  getShelterOf,
+  othersNote,
+  readSituation,
+  type Situation,
+  whyUnavailable,
+} from './adoption-parts.ts';
+import { adopterName, answerText, applicationLabel, name, plural } from './adoption-words.ts';
+import { actsOf, type InlineForms } from './decisions.ts';
 
 /** Side by side. With the longest questions and answers, so many fit into a page of 60 kB. */
 const applicantsMax = 3;
@@ -41,7 +46,7 @@ export function addComparison(screens: Screens, parts: AdoptionParts, forms: Inl
         hasAnswers: true,
       });
       const shown = rows.slice(0, applicantsMax);
-      const obstacle = unavailable(pet, situation);
+      const obstacle = whyUnavailable(pet, situation);
       return {
         title: `Who has applied for ${pet}`,
         main: html`<a class="crumb" href="/applications">${icon('back')}Applications</a>

@@ -9,16 +9,15 @@ import { submitApplication } from '../../store/applications/submissions.ts';
 import { listForStaff } from '../../store/listings/staff-list.ts';
 import type { Question } from '../../store/questions/question-schemas.ts';
 import { getQuestions } from '../../store/questions/questions.ts';
+import { busySearch, unlessBusy } from '../animals/animal-list.ts';
 import { categoryName, stateLabel } from '../animals/animal-words.ts';
-import { busySearch, unlessBusy } from '../animals/busy-search.ts';
 import type { Choice, Fields } from '../forms/fields.ts';
 import { icon, withQuery } from '../frame/elements.ts';
 import { FormError, faultsOf, notFound } from '../screens/page-error.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { type AdoptionParts, getShelterOf, readSituation } from './adoption-parts.ts';
+import { type AdoptionParts, bondedNote, getShelterOf, readSituation } from './adoption-parts.ts';
 import { name, plural } from './adoption-words.ts';
-import { bondedNote } from './situation-notes.ts';
 
 const { adopter } = NewApplicationSchema.properties;
 const shownMax = 10;

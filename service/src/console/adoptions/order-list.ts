@@ -8,7 +8,7 @@ import { emptyState, pageLinks, table } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
-import { adopterName, name, orderLabel, placeOf } from './adoption-words.ts';
+import { adopterName, name, orderLabel, shelterLine } from './adoption-words.ts';
 import { foundByName, kindOf, nothingFound, searchBox, searchOf, type Tab, tabLinks } from './list-parts.ts';
 
 const pageSize = 50;
@@ -73,7 +73,7 @@ function list(visit: Visit, rows: readonly ListedOrder[]): Html {
     {
       name: 'Order',
       cell: ({ id, pet, shelter }) =>
-        html`<a href="/orders/${id}" data-row>${name(pet)}</a> <span class="soft number">${id}</span>${isStore && placeOf(shelter)}`,
+        html`<a href="/orders/${id}" data-row>${name(pet)}</a> <span class="soft number">${id}</span>${isStore && shelterLine(shelter)}`,
     },
     { name: 'Adopter', cell: (row) => adopterName(row) },
     { name: 'State', cell: ({ status }) => orderLabel(status) },

@@ -10,11 +10,17 @@ import { linkToAnimal } from '../animals/one-animal.ts';
 import { factList, icon } from '../frame/elements.ts';
 import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { type AdoptionParts, getListedOrder, readSituation, type Situation, timesAt } from './adoption-parts.ts';
-import { adopterName, mailLink, name, orderDeed, orderLabel, plural } from './adoption-words.ts';
-import { explainOrder, promisedTo } from './conflicts.ts';
-import { bondedNote } from './situation-notes.ts';
-import { timeline } from './timeline.ts';
+import {
+  type AdoptionParts,
+  bondedNote,
+  explainOrder,
+  getListedOrder,
+  promisedTo,
+  readSituation,
+  type Situation,
+  timesAt,
+} from './adoption-parts.ts';
+import { adopterName, deedsCard, mailLink, name, orderDeed, orderLabel, plural } from './adoption-words.ts';
 
 const momentsMax = 50;
 const manages = scopesThat('manageOrders');
@@ -63,7 +69,7 @@ ${situation.order && situation.order.id !== id && html`<p class="banner info">${
         })}${bondedNote(pet, situation)}</section>
 ${next(visit, order, situation)}
 </div>
-${timeline(
+${deedsCard(
   moments.map((moment) => ({ at: moment.at, deed: orderDeed(moment, visit.person) })),
   visit.times,
 )}`,

@@ -15,10 +15,9 @@ import { dayIn, dayText, endOfDay } from '../frame/times.ts';
 import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { inWordsOf } from './animal-errors.ts';
-import type { AnimalParts } from './animal-parts.ts';
+import { lastAct } from './animal-history.ts';
 import { holdWords } from './animal-words.ts';
-import { getAnimal, headOf, lastAct, pathOf, toChange } from './one-animal.ts';
+import { type AnimalParts, getAnimal, headOf, inWordsOf, pathOf, toChange } from './one-animal.ts';
 
 const day = Type.Optional(Type.Union([Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', 'x-must-be': 'a date' }), Type.Null()]));
 const holding = Type.Object({

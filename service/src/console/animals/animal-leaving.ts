@@ -7,20 +7,19 @@ import { StringEnum } from '../../platform/http/schemas.ts';
 import { settleApplications } from '../../store/applications/settling.ts';
 import { findForStaff } from '../../store/listings/staff-list.ts';
 import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../store/orders/orders.ts';
-import { recordOutcome } from '../../store/outcomes/outcomes.ts';
+import { listUndoable, recordOutcome, type UndoablePet } from '../../store/outcomes/outcomes.ts';
 import { petEtag } from '../../store/pets/pet-json.ts';
 import { removePet } from '../../store/pets/pets.ts';
 import { isExternalIdTaken } from '../../store/profiles/profiles.ts';
 import { movePetWithin } from '../../store/shelters/moves.ts';
 import { getShelter } from '../../store/shelters/shelters.ts';
-import { icon } from '../frame/elements.ts';
+import { type Column, emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import { FormError } from '../screens/page-error.ts';
 import type { Page, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { ifBack, inWordsOf } from './animal-errors.ts';
-import type { AnimalParts } from './animal-parts.ts';
+import { explainChange, lastAct } from './animal-history.ts';
 import { outcomeWords } from './animal-words.ts';
-import { explainChange, findDeparture, getAnimal, headOf, lastAct, pathOf, toChange } from './one-animal.ts';
+import { type AnimalParts, findDeparture, getAnimal, headOf, ifBack, inWordsOf, pathOf, toChange } from './one-animal.ts';
 
 const nothing = Type.Object({});
 const destination = Type.Object({ shelterId: Type.Integer({ minimum: 1, 'x-must-be': 'the number of a shelter' }) });
@@ -137,6 +136,37 @@ ${chosen && html`<p>You have chosen: <strong>${outcomeWords[chosen].name}</stron
         throw error;
       }
       return { to: pathOf(animal), done: `${animal.name} is in ${(await getShelter(tx, shelterId)).name} now.` };
+    },
+  });
+}
+
+export const leftPath = '/animals/left';
+const pageSize = 50;
+
+/** The animals that have left and can be brought back: no other list has them. */
+export function addLeftList(screens: Screens, { db }: AnimalParts): void {
+  screens.page({
+    path: leftPath,
+    needs: toChange,
+    show: async ({ caller, query, times }) => {
+      const found = await listUndoable(db, caller, { cursor: query.get('cursor') ?? undefined, limit: pageSize + 1 });
+      const animals = found.slice(0, pageSize);
+      const columns: [Column<UndoablePet>, ...Column<UndoablePet>[]] = [
+        { name: 'Name', cell: (pet) => html`<a href="${pathOf(pet)}" data-row><bdi>${pet.name}</bdi></a>` },
+        { name: 'Number', cell: ({ id }) => String(id) },
+        { name: 'What became of it', cell: ({ type }) => outcomeWords[type].name },
+        ...(caller.shelterId === null ? [{ name: 'Shelter', cell: ({ shelter }: UndoablePet) => html`<bdi>${shelter}</bdi>` }] : []),
+        { name: 'Noted', cell: ({ recordedAt }) => times.on(recordedAt) },
+        { name: 'Can come back until', cell: ({ undoableUntil }) => times.on(undoableUntil) },
+      ];
+      return {
+        title: 'Animals that have left',
+        main: html`<a class="crumb" href="/animals">${icon('back')}Animals</a>
+<h1>Animals that have left</h1>
+<p class="soft">Without an adoption, in the last ${outcomeUndoing.days} days. Open one to bring it back.</p>
+${animals.length === 0 ? emptyState('paw', 'None', 'No animal has left without an adoption lately.') : table('Animals that have left', animals, columns)}
+${pageLinks(leftPath, query, found.length > pageSize ? animals.at(-1)?.cursor : undefined)}`,
+      };
     },
   });
 }

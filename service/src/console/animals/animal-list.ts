@@ -1,10 +1,8 @@
 import { Type } from 'typebox';
 import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
-import { isUnlimited } from '../../domain/scopes.ts';
-import type { PersonCaller } from '../../partners/principals/principals.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
+import { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
-import type { Registrant } from '../../store/categories/categories.ts';
 import {
   countForStaff,
   findForStaff,
@@ -15,18 +13,15 @@ import {
 } from '../../store/listings/staff-list.ts';
 import { NewPetSchema } from '../../store/pets/pet-schemas.ts';
 import { createPet } from '../../store/pets/pets.ts';
+import type { PictureFile } from '../../store/photos/photo-json.ts';
 import type { Choice } from '../forms/fields.ts';
 import { type Column, emptyState, icon, pageLinks, table, withQuery } from '../frame/elements.ts';
 import { dayText } from '../frame/times.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import type { AnimalParts } from './animal-parts.ts';
+import { leftPath } from './animal-leaving.ts';
 import { categoryName, stateLabel, statusWords } from './animal-words.ts';
-import { busySearch, unlessBusy } from './busy-search.ts';
-import { categoryChoices } from './categories.ts';
-import { leftPath } from './left-list.ts';
-import { toChange } from './one-animal.ts';
-import { thumbnail } from './thumbnails.ts';
+import { type AnimalParts, categoryChoices, registrantOf, toChange, withChosen } from './one-animal.ts';
 
 const path = '/animals';
 const pageSize = 50;
@@ -136,15 +131,6 @@ ${pageLinks(path, withoutAdded(visit.query), next)}`;
   return list;
 }
 
-export const registrantOf = ({ scopes, clientId, bounds }: PersonCaller): Registrant | undefined =>
-  isUnlimited(scopes) ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
-
-/** With the category of the animal, which may have no name. */
-export const withChosen = (categories: readonly Choice[], animal: Pick<StaffAnimal, 'category' | 'categoryId'> | undefined): Choice[] =>
-  animal === undefined || categories.some(({ value }) => value === animal.categoryId)
-    ? [...categories]
-    : [...categories, { value: animal.categoryId, label: categoryName(animal) }];
-
 const toChoose: Choice = { value: '', label: 'Choose' };
 
 type State = PetStatus | 'held';
@@ -211,3 +197,18 @@ function whyEmpty(query: URLSearchParams, { isEmpty, isLast }: { isEmpty: boolea
   if (query.has('cursor')) return emptyState('search', 'No more animals', 'That were all that fit.', all);
   return emptyState('search', 'No animal fits', 'Check how it is written, or ask for less.', all);
 }
+
+/** Undefined: the search has not got its turn in the time of a person. */
+export const unlessBusy = <Found>(search: Promise<Found>): Promise<Found | undefined> =>
+  search.catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'too_many_searches') return undefined;
+    throw error;
+  });
+
+export const busySearch = html`<p role="alert">So many of your colleagues are searching that this search has not got its turn. What you typed is still here: reload the page in a few seconds.</p>`;
+
+/** A small square picture, or a drawing in its place. It says nothing that the name beside it does not say. */
+const thumbnail = (file: PictureFile | undefined, photosUrl: string): Html =>
+  file
+    ? html`<img class="thumb" src="${photosUrl}/${file.hash}.webp" width="56" height="56" alt="" loading="lazy" decoding="async">`
+    : html`<span class="thumb">${icon('paw')}</span>`;

@@ -7,11 +7,18 @@ import { petEtag } from '../../store/pets/pet-json.ts';
 import { NewPetSchema } from '../../store/pets/pet-schemas.ts';
 import { changePet } from '../../store/pets/pets.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
-import { inWordsOf } from './animal-errors.ts';
-import { registrantOf, withChosen } from './animal-list.ts';
-import type { AnimalParts } from './animal-parts.ts';
-import { categoryChoices } from './categories.ts';
-import { explainChange, getAnimal, headOf, pathOf, toChange } from './one-animal.ts';
+import { explainChange } from './animal-history.ts';
+import {
+  type AnimalParts,
+  categoryChoices,
+  getAnimal,
+  headOf,
+  inWordsOf,
+  pathOf,
+  registrantOf,
+  toChange,
+  withChosen,
+} from './one-animal.ts';
 
 const { name, categoryId } = NewPetSchema.properties;
 

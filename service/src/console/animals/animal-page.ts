@@ -21,15 +21,16 @@ import { dayIn, dayText } from '../frame/times.ts';
 import { FormError } from '../screens/page-error.ts';
 import type { Page, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { inWordsOf } from './animal-errors.ts';
-import { registrantOf } from './animal-list.ts';
-import type { AnimalParts } from './animal-parts.ts';
+import { actList, explainChange } from './animal-history.ts';
+import { leftPath } from './animal-leaving.ts';
 import {
   ageText,
   breedText,
   categoryName,
   choiceWords,
   count,
+  feeText,
+  gapsOf,
   goodWithText,
   holdWords,
   outcomeWords,
@@ -37,11 +38,7 @@ import {
   statusWords,
   triWords,
 } from './animal-words.ts';
-import { feeText } from './fees.ts';
-import { leftPath } from './left-list.ts';
-import { gapsOf } from './listing-gaps.ts';
-import { explainChange, findDeparture, getAnimal, pathOf, toChange, toDescribe } from './one-animal.ts';
-import { timeline } from './timeline.ts';
+import { type AnimalParts, findDeparture, getAnimal, inWordsOf, pathOf, registrantOf, toChange, toDescribe } from './one-animal.ts';
 
 const actsShown = 8;
 const nothing = Type.Object({});
@@ -88,7 +85,7 @@ ${gapsCard(visit, animal, profile, photos)}
 </div>
 <div class="stack">
 <section class="card"><h2>Adoption</h2>${adoptionOf(visit, animal, { orderId, applications })}</section>
-<section class="card"><h2>History</h2>${timeline(visit, animal, acts)}
+<section class="card"><h2>History</h2>${actList(visit, animal, acts)}
 <p><a href="${path}/history">The whole history</a></p></section>
 </div>
 </div>`,

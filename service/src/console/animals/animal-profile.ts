@@ -10,9 +10,8 @@ import type { Fields, Initial } from '../forms/fields.ts';
 import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import type { AnimalParts } from './animal-parts.ts';
 import { choicesOf, choiceWords, triWords } from './animal-words.ts';
-import { getAnimal, headOf, pathOf, toDescribe } from './one-animal.ts';
+import { type AnimalParts, getAnimal, headOf, pathOf, toDescribe } from './one-animal.ts';
 import { changesOf, eachChange, profileForm, shownOf } from './profile-rows.ts';
 
 /** What adopters choose an animal by. */

@@ -94,3 +94,64 @@ export function goodWithText({ goodWith }: Pick<StoredProfile, 'goodWith'>): str
   ].join('; ');
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
+
+type Fee = NonNullable<StoredProfile['adoptionFee']>;
+
+/** How many digits a currency has after the point: 2 for cents, none for yen. */
+function digitsOf(currency: string): number {
+  try {
+    return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  } catch {
+    // Three letters that are no currency.
+    return 2;
+  }
+}
+
+/** 120.00, as it is typed. */
+export const amountText = ({ amount, currency }: Fee): string => (amount / 10 ** digitsOf(currency)).toFixed(digitsOf(currency));
+
+/** EUR 120.00 */
+export const feeText = (fee: Fee): string => `${fee.currency} ${amountText(fee)}`;
+
+/** The amount in the smallest units of the currency; undefined: it is no amount. */
+export function amountOf(text: string, currency: string): number | undefined {
+  const [, whole, decimals = ''] = /^(\d{1,12})(?:[.,](\d*))?$/.exec(text.trim()) ?? [];
+  const digits = digitsOf(currency);
+  if (whole === undefined || decimals.length > digits) return undefined;
+  return Number(`${whole}${decimals.padEnd(digits, '0')}`);
+}
+
+interface Described {
+  readonly profile: StoredProfile;
+  /** Photos that are shown, or soon will be. */
+  readonly photos: number;
+}
+
+interface Gap {
+  /** What is missing, as part of a sentence. */
+  readonly what: string;
+  /** Where it is added, below the page of the animal. */
+  readonly where: 'photos' | 'profile';
+  readonly isMissing: (described: Described) => boolean;
+}
+
+/** What adopters look for first, in the order of its worth to them. */
+const gaps: readonly Gap[] = [
+  { what: 'a photo', where: 'photos', isMissing: ({ photos }) => photos === 0 },
+  { what: 'a description', where: 'profile', isMissing: ({ profile }) => profile.description === null },
+  { what: 'the age', where: 'profile', isMissing: ({ profile }) => profile.birthDate === null },
+  { what: 'the sex', where: 'profile', isMissing: ({ profile }) => profile.sex === 'unknown' },
+  { what: 'the size', where: 'profile', isMissing: ({ profile }) => profile.size === null },
+  {
+    what: 'the breed',
+    where: 'profile',
+    isMissing: ({ profile: { breeds } }) => breeds.primary === null && breeds.secondary === null && breeds.mixed !== 'yes',
+  },
+  {
+    what: 'who it is good with',
+    where: 'profile',
+    isMissing: ({ profile }) => Object.values(profile.goodWith).every((known) => known === 'unknown'),
+  },
+];
+
+export const gapsOf = (described: Described): readonly Gap[] => gaps.filter(({ isMissing }) => isMissing(described));

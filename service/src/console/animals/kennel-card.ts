@@ -1,15 +1,14 @@
+import { encode } from 'uqr';
 import { shownHoldOf, textOfHold } from '../../domain/holds.ts';
-import { type Html, html } from '../../platform/html.ts';
+import { Html, html } from '../../platform/html.ts';
 import type { StaffAnimal } from '../../store/listings/staff-list.ts';
 import { listPhotos } from '../../store/photos/photos.ts';
 import { getProfile, listBonded } from '../../store/profiles/profiles.ts';
 import { factList, icon } from '../frame/elements.ts';
 import { dayIn, dayText } from '../frame/times.ts';
 import type { Screens } from '../screens/screens.ts';
-import type { AnimalParts } from './animal-parts.ts';
 import { ageText, breedText, categoryName, choiceWords, goodWithText, triWords } from './animal-words.ts';
-import { getAnimal, headOf, pathOf } from './one-animal.ts';
-import { qrCode } from './qr-code.ts';
+import { type AnimalParts, getAnimal, headOf, pathOf } from './one-animal.ts';
 
 /** Wide enough for print. */
 const pictureWidth = 800;
@@ -71,4 +70,25 @@ const holdText = ({ reason, until }: NonNullable<StaffAnimal['hold']>, zone: str
 function shortened(name: string): string {
   const characters = [...name];
   return characters.length <= otherNameMax ? name : `${characters.slice(0, otherNameMax - 1).join('')}…`;
+}
+
+/** The light frame that readers need, in modules. */
+const border = 4;
+
+/** A QR code as a drawing of one path. `text` may be nothing but a URL of the console's own making. */
+function qrCode(text: string, label: string): Html {
+  const { data, size } = encode(text, { ecc: 'M', border });
+  const runs = data.flatMap((row, y) => runsOf(row).map(({ x, length }) => `M${x} ${y}h${length}v1h-${length}z`));
+  return new Html(
+    `<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}"><path class="light" d="M0 0h${size}v${size}H0z"/><path class="dark" d="${runs.join('')}"/></svg>`,
+  );
+}
+
+/** Dark modules beside each other. */
+function runsOf(row: readonly boolean[]): Array<{ readonly x: number; readonly length: number }> {
+  const starts = row.flatMap((isDark, x) => (isDark && !row[x - 1] ? x : []));
+  return starts.map((x) => {
+    const end = row.indexOf(false, x);
+    return { x, length: (end === -1 ? row.length : end) - x };
+  });
 }

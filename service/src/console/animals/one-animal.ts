@@ -1,14 +1,27 @@
-import { scopesThat } from '../../domain/scopes.ts';
-import type { Db } from '../../platform/db/handles.ts';
-import { AppError } from '../../platform/errors.ts';
+import { isUnlimited, scopesThat } from '../../domain/scopes.ts';
+import type { PersonCaller } from '../../partners/principals/principals.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Db, Searcher, Transactor } from '../../platform/db/handles.ts';
+import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
-import { listActsOfPet } from '../../store/history/history-list.ts';
+import { type Registrant, readNamedCategories } from '../../store/categories/categories.ts';
 import { findForStaff, type StaffAnimal } from '../../store/listings/staff-list.ts';
 import { getDeparture } from '../../store/outcomes/outcomes.ts';
+import type { Choice } from '../forms/fields.ts';
 import { icon } from '../frame/elements.ts';
-import { notFound, PageError } from '../screens/page-error.ts';
+import { FormError, notFound, PageError } from '../screens/page-error.ts';
 import type { Visit } from '../screens/visit.ts';
-import { actText } from './act-words.ts';
+import { categoryName } from './animal-words.ts';
+
+/** What the screens of animals are made of. */
+export interface AnimalParts {
+  readonly db: Transactor & Searcher & Db;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'categories' | 'photosUrl'>;
+  /** An origin. */
+  readonly consoleUrl: string;
+}
 
 /** What staff may do with an animal, and volunteers may not. */
 export const toChange = scopesThat('changePets');
@@ -54,22 +67,44 @@ export const headOf = (
 ): Html => html`<a class="crumb" href="${pathOf(animal)}">${icon('back')}<bdi>${animal.name}</bdi></a>
 <h1>${title}</h1>`;
 
-/** The last thing that was done with the animal, for who has tried to change it at the same time. */
-export async function explainChange(db: Db, visit: Visit): Promise<Html | string> {
-  const animal = await getAnimal(db, visit);
-  return (await lastAct(db, visit, animal)) ?? 'Somebody else has changed this animal meanwhile.';
+/** An animal that was marked as adopted has no order. */
+export const ifBack = (name: string): string =>
+  `If it came back, choose “${name} came back” on its order. If it has no order, make it available on its page.`;
+
+/** What the operations reject, as somebody in front of a page can act on it: their own messages are for programs. */
+const inWords: Partial<Record<ErrorCode, (name: string) => string>> = {
+  pet_has_open_order: (name) => `${name} is reserved by an order. Decide on the order first.`,
+  pet_on_hold: (name) => `${name} is on hold. End the hold first: then ${name} is available, unless an order reserves it.`,
+  pet_not_available: (name) => `${name} is adopted. Only an animal that is available or pending can be held.`,
+  pet_is_sold: (name) => `${name} is adopted, so there is nothing else to note. ${ifBack(name)}`,
+  outcome_final: (name) => `It is too late: ${name} has left more than 30 days ago. If it is back, add it again.`,
+  category_not_found: () => 'There is no such category. Choose another one.',
+};
+
+/** Carries out an act on the animal with this name. */
+export async function inWordsOf<T>(name: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const words = error instanceof AppError ? inWords[error.code] : undefined;
+    if (!words) throw error;
+    throw new FormError(words(name));
+  }
 }
 
-const lookedThroughMax = 50;
+const namedMax = 200;
 
-/** Who did what and when, of these kinds or of all, as a sentence. For an animal that the person has found. */
-export async function lastAct(
-  db: Db,
-  visit: Visit,
-  { id, name }: Pick<StaffAnimal, 'id' | 'name'>,
-  kinds?: readonly string[],
-): Promise<Html | undefined> {
-  const acts = await listActsOfPet(db, id, { limit: kinds ? lookedThroughMax : 1 });
-  const last = kinds ? acts.find(({ kind }) => kind !== null && kinds.includes(kind)) : acts[0];
-  return last && html`Meanwhile, ${actText(last, name, visit)} (${visit.times.at(last.at)}).`;
+/** The categories that staff have named, by name. A store without names has none to choose from: then a number is typed. */
+export async function categoryChoices(db: Db): Promise<Choice[]> {
+  const categories = await readNamedCategories(db, namedMax);
+  return categories.toSorted((a, b) => a.name.localeCompare(b.name)).map(({ id, name }) => ({ value: id, label: name }));
 }
+
+/** With the category of the animal, which may have no name. */
+export const withChosen = (categories: readonly Choice[], animal: Pick<StaffAnimal, 'category' | 'categoryId'> | undefined): Choice[] =>
+  animal === undefined || categories.some(({ value }) => value === animal.categoryId)
+    ? [...categories]
+    : [...categories, { value: animal.categoryId, label: categoryName(animal) }];
+
+export const registrantOf = ({ scopes, clientId, bounds }: PersonCaller): Registrant | undefined =>
+  isUnlimited(scopes) ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };

@@ -5,7 +5,7 @@ import { ProfileChangesSchema } from '../../store/profiles/profile-schemas.ts';
 import type { Initial } from '../forms/fields.ts';
 import { readForm } from '../forms/form-values.ts';
 import { FormError } from '../screens/page-error.ts';
-import { amountOf, amountText } from './fees.ts';
+import { amountOf, amountText } from './animal-words.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Name = keyof StoredProfile;

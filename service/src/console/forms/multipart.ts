@@ -3,7 +3,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { AppError } from '../../platform/errors.ts';
 
 /** A field of a form, or a file while it arrives. A file is read to its end, or what is left of it is discarded, before the next part. */
-export type FormPart = { readonly name: string; readonly value: string } | SentFile;
+type FormPart = { readonly name: string; readonly value: string } | SentFile;
 
 export interface SentFile {
   readonly fileName: string;

@@ -17,7 +17,7 @@ import { namesOfShelters } from '../../store/shelters/shelter-names.ts';
 import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
-import { personName, placeGiven, placeOf, postFields, roleName, shownPostFields } from './person-fields.ts';
+import { personName, placeGiven, postFields, roleName, shownPostFields, workplaceOf } from './person-fields.ts';
 import { addPerson, invitedLabel, type PeopleParts } from './person-page.ts';
 
 const pageSize = 50;
@@ -62,7 +62,7 @@ ${
           cell: (person) =>
             html`<span>${roleName(person)}${person.raise?.isOpen && html` <span class="label info">New role waits</span>`}</span>`,
         },
-        ...(isStore ? [{ name: 'Where', cell: (person: Person) => placeOf(person, names) }] : []),
+        ...(isStore ? [{ name: 'Where', cell: (person: Person) => workplaceOf(person, names) }] : []),
         {
           name: 'Last seen',
           cell: ({ lastSeenAt, invitedUntil, isOpen }) =>

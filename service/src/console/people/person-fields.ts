@@ -59,7 +59,7 @@ export async function placeGiven(
 export const postValues = ({ role, shelterId }: Post) => ({ role, reach: shelterId === null ? 'store' : 'shelter', shelter: shelterId });
 
 /** For people: where somebody works. */
-export const placeOf = ({ shelterId: id }: Pick<Post, 'shelterId'>, names: ReadonlyMap<bigint, string>): Html =>
+export const workplaceOf = ({ shelterId: id }: Pick<Post, 'shelterId'>, names: ReadonlyMap<bigint, string>): Html =>
   id === null ? html`Whole store` : html`<bdi>${names.get(id) ?? `Shelter ${id}`}</bdi>`;
 
 export const roleName = ({ role }: Pick<Post, 'role'>): string => `${role.slice(0, 1).toUpperCase()}${role.slice(1)}`;

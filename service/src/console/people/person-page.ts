@@ -13,7 +13,7 @@ import type { Times } from '../frame/times.ts';
 import { faultsOf, ifUnrecorded, notFound } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { personName, placeGiven, placeOf, postFields, postValues, roleName, shownPostFields } from './person-fields.ts';
+import { personName, placeGiven, postFields, postValues, roleName, shownPostFields, workplaceOf } from './person-fields.ts';
 
 export interface PeopleParts {
   readonly db: Transactor;
@@ -54,14 +54,14 @@ export function addPerson(screens: Screens, { db, journal, clock, mails }: Peopl
 ${
   raise !== null &&
   html`<section class="card"><h2>New role</h2>
-${raise.isOpen ? waiting(person, html`${roleName(raise)}, ${placeOf(raise, names)}`, times) : html`<p><bdi>${person.name}</bdi> did not follow the link to a new role in time. To offer it again, save the role once more.</p>`}
+${raise.isOpen ? waiting(person, html`${roleName(raise)}, ${workplaceOf(raise, names)}`, times) : html`<p><bdi>${person.name}</bdi> did not follow the link to a new role in time. To offer it again, save the role once more.</p>`}
 ${visit.form(withdraw, { submit: 'Withdraw it', tone: 'quiet' })}</section>`
 }
 <div class="columns">
 <section class="card"><h2>About</h2>${factList({
           Address: person.email,
           Role: roleName(person),
-          Where: placeOf(person, names),
+          Where: workplaceOf(person, names),
           Since: times.on(person.createdAt),
           'Invited by': await inviterOf(visit, person),
           'Last seen': person.lastSeenAt ? times.ago(person.lastSeenAt) : 'never',

@@ -13,9 +13,14 @@ import type { Frame } from '../screens/frame.ts';
 import { PageError } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { photoPicture } from './photo-picture.ts';
-import type { PhotoUploads, SentPhoto } from './photo-uploads.ts';
-import { explainPhotoFailure, explainRejection, photoMegabytesMax, photoTypes } from './photo-words.ts';
+import {
+  explainPhotoFailure,
+  explainRejection,
+  type PhotoUploads,
+  photoMegabytesMax,
+  photoTypes,
+  type SentPhoto,
+} from './photo-uploads.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -221,3 +226,12 @@ function added(sent: readonly SentPhoto[]): string {
 }
 
 const count = (number: number, one: string, several: string): string => `${number} ${number === 1 ? one : several}`;
+
+/** A photo that is ready, in the widths that it has. */
+function photoPicture({ alt, width, height, files }: PhotoRow, photosUrl: string): Html {
+  const urls = (files ?? []).map((file) => ({ width: file.width, url: `${photosUrl}/${file.hash}.webp` }));
+  const [smallest] = urls;
+  if (!smallest) return html``;
+  const set = urls.map((one) => `${one.url} ${one.width}w`).join(', ');
+  return html`<img src="${smallest.url}" srcset="${set}" sizes="(min-width: 48rem) 18rem, 90vw" alt="${alt ?? ''}" width="${width ?? undefined}" height="${height ?? undefined}" loading="lazy" decoding="async">`;
+}

@@ -7,7 +7,7 @@ import { photoFailures } from '../../store/photos/photo-failures.ts';
 import { listFailedPhotos } from '../../store/photos/photos.ts';
 import { listWaiting as listChangedShelters } from '../../store/shelters/shelters.ts';
 import { type AdoptionParts, timesAt } from '../adoptions/adoption-parts.ts';
-import { adopterName, holdWords, name } from '../adoptions/adoption-words.ts';
+import { adopterName, name, whyHeld } from '../adoptions/adoption-words.ts';
 import { emptyState } from '../frame/elements.ts';
 import { endOfToday } from '../frame/times.ts';
 import type { Needs, Screens } from '../screens/screens.ts';
@@ -125,7 +125,7 @@ function kindsOf(parts: AdoptionParts): readonly Kind[] {
       find: async (visit, limit) =>
         (await listEndingHolds(db, shelterOf(visit), { before: endOfToday(visit.workplace.zone, new Date(parts.clock.now())), limit })).map(
           ({ petId, pet, reason, until }) => ({
-            what: html`${name(pet)} ${holdWords[reason]}`,
+            what: html`${name(pet)} ${whyHeld[reason]}`,
             since: html`until ${visit.times.at(until)}`,
             href: `/animals/${petId}`,
             act: 'Look',
