@@ -19,6 +19,7 @@ import { addAnimalProfile } from './animals/animal-profile.ts';
 import { addKennelCard } from './animals/kennel-card.ts';
 import type { AnimalParts } from './animals/one-animal.ts';
 import { addPeople } from './people/people-screens.ts';
+import { addPerson } from './people/person-page.ts';
 import { addPhotos } from './photos/photo-screens.ts';
 import { Screens } from './screens/screens.ts';
 import { addShelterWords } from './shelters/shelter-words.ts';
@@ -40,6 +41,7 @@ export function consoleScreens(parts: ScreenParts): Screens {
   addPhotos(screens, parts);
   addShelterWords(screens, parts);
   addPeople(screens, parts);
+  addPerson(screens, parts);
   addAccount(screens, parts);
   addKeys(screens);
   return screens;

@@ -3,26 +3,25 @@ import { addressBounds, dailyLimit } from '../../changes/mail/address-bounds.ts'
 import type { LastMail } from '../../changes/mail/mail-queue.ts';
 import { findLinkMail, queueRaise } from '../../changes/mail/people-mail.ts';
 import { changePerson, findPerson, invitedShownMax, listInvited, type Person, removePerson } from '../../partners/people/people.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import type { Transaction } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
-import type { Journal } from '../../platform/journal/journal.ts';
 import { namesOfShelters } from '../../store/shelters/shelter-names.ts';
 import { factList, icon } from '../frame/elements.ts';
 import type { Times } from '../frame/times.ts';
 import { faultsOf, ifUnrecorded, notFound } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { personName, placeGiven, postFields, postValues, roleName, shownPostFields, workplaceOf } from './person-fields.ts';
-
-export interface PeopleParts {
-  readonly db: Transactor;
-  readonly journal: Journal;
-  readonly clock: Clock;
-  readonly consoleUrl: string;
-  /** Mail is on: a link for somebody goes there alone, and no page shows it. */
-  readonly mails: boolean;
-}
+import {
+  invitedLabel,
+  type PeopleParts,
+  personName,
+  placeGiven,
+  postFields,
+  postValues,
+  roleName,
+  shownPostFields,
+  workplaceOf,
+} from './people-screens.ts';
 
 const changes = Type.Object({ name: personName, ...postFields });
 const removal = Type.Object({
@@ -186,9 +185,6 @@ ${visit.form(
     return html`<a href="/people/${inviter.id}"><bdi>${inviter.name}</bdi></a>`;
   }
 }
-
-export const invitedLabel = (isOpen: boolean): Html =>
-  isOpen ? html`<span class="label info">Invited</span>` : html`<span class="label ended">Invitation ended</span>`;
 
 function mailState({ state, dueAt, endedAt, failure }: LastMail, times: Times, nowMs: number): Html {
   const code = failure === null ? '' : ` (${failure})`;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { html } from '../../platform/html.ts';
 import { requestSubject } from '../../platform/caller-addresses.ts';
+import { html } from '../../platform/html.ts';
 import { lingerOnClose } from '../../platform/http/protocol/connections.ts';
 import { onwardPage } from '../frame/layout.ts';
 import type { UsedUp } from '../sessions/person-budget.ts';
