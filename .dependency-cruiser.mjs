@@ -59,7 +59,7 @@ const floorsNeverUp = Object.entries(wings).flatMap(([wing, folders]) =>
 const feature = `${src}/(operations/(doctor|recovery)|store/[^/]+|changes/[^/]+|partners/(?!admission/)[^/]+|platform/(db|redis|journal|bounded)|domain)/`;
 
 /** Settings, errors and the like. */
-const leaves = `${src}/platform/(errors|config|clock|characters|html|email-addresses|journal-place|sentinel-url|smtp-url|mail-address|server-urls|server-addresses|tls-faults)\\.ts$`;
+const leaves = `${src}/platform/(errors|config|clock|characters|html|email-addresses|journal-place|smtp-url|server-urls|server-addresses|tls-faults)\\.ts$`;
 
 export default {
   forbidden: [

@@ -2,7 +2,7 @@
 // start screen stays in view.
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { readableLogLine } from '../service/src/platform/readable-log.ts';
+import { readableLogLine } from '../service/src/platform/log.ts';
 
 const recentLinesMax = 50;
 const fileBytesMax = 20_000_000;

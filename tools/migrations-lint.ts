@@ -1,7 +1,12 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compareReleases, type MigrationFacts, readFacts } from '../service/src/platform/db/migration-facts.ts';
-import { type MigrationFile, readMigrations } from '../service/src/platform/db/migration-files.ts';
+import {
+  compareReleases,
+  type MigrationFacts,
+  type MigrationFile,
+  readFacts,
+  readMigrations,
+} from '../service/src/platform/db/migration-files.ts';
 import { runCommand } from './command.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -43,12 +43,12 @@ export const postgresScenarios = {
       name: 'two probes',
       edits: [
         {
-          file: 'platform/db/primary-probe.ts',
+          file: 'platform/db/probes.ts',
           from: 'if (this.#next && !this.#isClosed) void this.#run();',
           to: 'if (!this.#isClosed) void this.#run();',
         },
         {
-          file: 'platform/db/primary-probe.ts',
+          file: 'platform/db/probes.ts',
           from: 'this.#client = client;\n    return client.connect();',
           to: 'return client.connect().then(() => (this.#client = client));',
         },

@@ -48,7 +48,7 @@ export const postgresLoss: Proof = {
   mutant: [
     { file: 'platform/db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
     { file: 'platform/db/pool.ts', from: 'query_timeout: timeoutFactor * queryTimeoutMs', to: 'query_timeout: 0' },
-    { file: 'platform/db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
+    { file: 'platform/db/probes.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
   ],
   runsAlone: true,
   run,

@@ -6,20 +6,17 @@ import type { VersionOf } from './partners/rate-limit/redis-limiter.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config, TracingConfig } from './platform/config.ts';
 import { ChangeWatch } from './platform/db/change-watch.ts';
-import { getDeployment } from './platform/db/deployment-queries.ts';
+import { getDeployment, isOnAnotherServer } from './platform/db/deployment.ts';
 import { findPendingMigrations } from './platform/db/migrate.ts';
 import { Pool } from './platform/db/pool.ts';
 import { explainPostgresFailure } from './platform/db/postgres-failures.ts';
-import type { ActingProcess } from './platform/db/postgres-servers.ts';
-import { requireSupportedVersion } from './platform/db/postgres-version.ts';
-import { isOnAnotherServer } from './platform/db/server-identity.ts';
+import { type ActingProcess, requireSupportedVersion } from './platform/db/postgres-servers.ts';
 import { type OpenLog, openLog } from './platform/log.ts';
 import { explainRedisFailure } from './platform/redis/redis-failures.ts';
 import { type RedisKeys, redisKeysOf } from './platform/redis/redis-keys.ts';
 import { RedisLink, redisDeadlineMs } from './platform/redis/redis-link.ts';
 import { inWords } from './platform/tls-faults.ts';
-import type { OpenTracing } from './platform/tracing/open-tracing.ts';
-import type { Tracing } from './platform/tracing/tracing.ts';
+import type { OpenTracing, Tracing } from './platform/tracing/tracing.ts';
 import { PageTokens } from './store/applications/page-tokens.ts';
 import { Catalogue } from './store/list-cache/catalogue.ts';
 import { ChangeLog, petLog, shownLog } from './store/list-cache/change-log.ts';
@@ -131,7 +128,7 @@ export async function openDependencies(config: Config, overrides: DependencyOver
 
 /** Imported only here: a process without traces doesn't load the SDK of OpenTelemetry. */
 async function openTraces(config: TracingConfig, log: FastifyBaseLogger): Promise<OpenTracing> {
-  const { openTracing } = await import('./platform/tracing/open-tracing.ts');
+  const { openTracing } = await import('./platform/tracing/tracing.ts');
   return openTracing({ ...config, onError: (error) => log.warn({ err: error }, 'could not export traces') });
 }
 

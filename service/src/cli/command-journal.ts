@@ -2,7 +2,7 @@
 
 import type { Dependencies } from '../dependencies.ts';
 import type { Config } from '../platform/config.ts';
-import { findRecordedJournal } from '../platform/db/deployment-queries.ts';
+import { findRecordedJournal } from '../platform/db/deployment.ts';
 import { type Journal, openJournal } from '../platform/journal/journal.ts';
 import { printProblem, UsageError } from './output.ts';
 

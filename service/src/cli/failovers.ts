@@ -4,8 +4,8 @@ import { theService } from '../domain/actor.ts';
 import { type Applied, applyJournal } from '../operations/recovery/apply-journal.ts';
 import { endAllSignIns } from '../operations/recovery/restore-queries.ts';
 import type { Config } from '../platform/config.ts';
+import { readServers, recordFailover } from '../platform/db/deployment.ts';
 import type { ServiceDb } from '../platform/db/handles.ts';
-import { readServers, recordFailover } from '../platform/db/server-identity.ts';
 import { placeOf, readOwnJournal } from './journal-files.ts';
 
 /**

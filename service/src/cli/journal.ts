@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { applyJournal } from '../operations/recovery/apply-journal.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { settledMs } from '../platform/db/change-watch.ts';
-import { findRecordedJournal, recordJournal } from '../platform/db/deployment-queries.ts';
+import { findRecordedJournal, recordJournal } from '../platform/db/deployment.ts';
 import { describePostgres } from '../platform/server-addresses.ts';
 import { describeLines, readJournalFiles } from './journal-files.ts';
 import { type Asked, confirm } from './output.ts';

@@ -3,8 +3,8 @@ import { peopleMailKinds, readingPeopleMail } from '../changes/mail/people-mail.
 import { ServerPause } from '../changes/mail/server-pause.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { MailConfig } from '../platform/config.ts';
-import { getDeployment } from '../platform/db/deployment-queries.ts';
-import { storeNameOf } from '../platform/mail-address.ts';
+import { getDeployment } from '../platform/db/deployment.ts';
+import { storeNameOf } from '../platform/email-addresses.ts';
 import type { AdopterLink } from '../store/applications/adopter-links.ts';
 import { applicationMailKinds, applicationMailReader } from '../store/applications/application-mail.ts';
 import { readingLinkMail } from '../store/applications/link-mail.ts';

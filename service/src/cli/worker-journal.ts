@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../platform/config.ts';
-import { findRecordedJournal, recordJournal } from '../platform/db/deployment-queries.ts';
+import { findRecordedJournal, recordJournal } from '../platform/db/deployment.ts';
 import type { Db, Writer } from '../platform/db/handles.ts';
 import { placeOf } from './journal-files.ts';
 

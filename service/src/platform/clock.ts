@@ -6,3 +6,9 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now(), isReal: true };
+
+/** Whether YYYY-MM-DD is a day that exists. Date accepts 30 February, and turns it into 2 March. */
+export function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text;
+}

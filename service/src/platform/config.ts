@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
+import { type MailAddress, parseMailAddress } from './email-addresses.ts';
 import { findJournalPlace } from './journal-place.ts';
-import { type MailAddress, parseMailAddress } from './mail-address.ts';
-import { InvalidSentinelUrl, isSentinelUrl, parseSentinelUrl, sentinelSchemes } from './sentinel-url.ts';
-import { findDatabaseUrlProblem, findRedisUrlProblem } from './server-urls.ts';
+import {
+  findDatabaseUrlProblem,
+  findRedisUrlProblem,
+  InvalidSentinelUrl,
+  isSentinelUrl,
+  parseSentinelUrl,
+  sentinelSchemes,
+} from './server-urls.ts';
 import { InvalidSmtpUrl, parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
 
 /** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */

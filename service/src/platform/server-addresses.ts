@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { isSentinelUrl, parseSentinelUrl, type SentinelUrl } from './sentinel-url.ts';
-import { addressesOf, hasStrayAt } from './server-urls.ts';
+import { addressesOf, hasStrayAt, isSentinelUrl, parseSentinelUrl, type SentinelUrl } from './server-urls.ts';
 
 /** Where the store's data is, without the password: PostgreSQL at 127.0.0.1:5432, database "homeward". */
 export function describePostgres(url: string): string {

@@ -1,5 +1,3 @@
-import { isSentinelUrl } from './sentinel-url.ts';
-
 /** One address for each server of DATABASE_URL, in which several are separated by commas, as for libpq. */
 export function addressesOf(databaseUrl: string): readonly string[] {
   const { before, servers, after } = splitServers(databaseUrl);
@@ -42,8 +40,92 @@ export function findRedisUrlProblem(url: string): string | undefined {
   return `can't be parsed. Its port must be a number from 1 to ${portMax}; in the user and the password, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23 and "%" as %25.`;
 }
 
-const portMax = 65_535;
 function hasPort(entry: string): boolean {
   const [, port] = /:([^:\]]*)$/.exec(entry) ?? [];
   return port === undefined || port === '' || (/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= portMax);
+}
+
+/** Where one Sentinel or one Redis server listens. */
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a URL redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/NAME says. */
+export interface SentinelUrl {
+  readonly sentinels: readonly RedisAddress[];
+  /** What the Sentinels call the primary and its replicas. */
+  readonly name: string;
+  /** Of the Redis servers, not of the Sentinels. Empty: their default user. */
+  readonly username: string;
+  /** Of the Redis servers. Empty: none. */
+  readonly password: string;
+  /** To the Sentinels and to the servers. */
+  readonly tls: boolean;
+}
+
+/** Its message has no password, and can follow the name of the variable. */
+export class InvalidSentinelUrl extends Error {}
+
+export const sentinelSchemes = ['redis+sentinel', 'rediss+sentinel'] as const;
+
+export const isSentinelUrl = (url: string): boolean => sentinelSchemes.some((scheme) => url.startsWith(`${scheme}://`));
+
+const defaultPort = 26_379;
+const portMax = 65_535;
+
+export function parseSentinelUrl(url: string): SentinelUrl {
+  // Everything up to the last @ may be part of a password.
+  const [, scheme = '', userinfo, servers = '', path = '', parameters = ''] =
+    /^([a-z+]+):\/\/(?:(.*)@)?([^/?#]*)([^?#]*)(.*)$/s.exec(url) ?? [];
+  const entries = servers.split(',').map(parseEntry);
+  const fail = (problem: string): never => {
+    const got = `${scheme}://${userinfo === undefined ? '' : '…@'}${showPlace(entries, path, parameters)}`;
+    throw new InvalidSentinelUrl(
+      `${problem} Write it as ${scheme}://USER:PASSWORD@HOST:${defaultPort},HOST:${defaultPort}/NAME; got "${got}".`,
+    );
+  };
+  const decode = (text: string): string => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return fail('has a "%" in the user or the password that encodes nothing: write it as %25.');
+    }
+  };
+  if (userinfo !== undefined && /[/?#@]/.test(userinfo)) {
+    fail('has a "/", "?", "#" or "@" in the user or the password: write them as %2F, %3F, %23 and %40.');
+  }
+  const [, username = '', password = ''] = /^([^:]*):?(.*)$/s.exec(userinfo ?? '') ?? [];
+  const sentinels = entries.map(({ host, port }) => {
+    if (host === '') return fail('has no host of a Sentinel, or a comma too many.');
+    if (host === undefined) return fail('has a host that is none; an IPv6 address needs brackets, as in [::1]:26379.');
+    if (port === undefined) return fail(`has a port of ${host} that is not a number from 1 to ${portMax}.`);
+    return { host: host.replace(/^\[|\]$/g, ''), port };
+  });
+  if (/^\/?$/.test(path)) fail('lacks the name that the Sentinels call the primary, such as "mymaster" in "sentinel monitor mymaster".');
+  if (!/^\/[\w.-]+$/.test(path)) fail('has a name of the primary with other characters than letters, digits, ".", "-" and "_".');
+  if (parameters) fail('has parameters, and can have none.');
+  return {
+    sentinels,
+    name: path.slice(1),
+    username: decode(username),
+    password: decode(password),
+    tls: scheme.startsWith('rediss'),
+  };
+}
+
+/** Of HOST or HOST:PORT. The host is undefined if it can't be one, the port if it is out of range. */
+function parseEntry(entry: string): { host: string | undefined; port: number | undefined } {
+  if (entry === '') return { host: '', port: defaultPort };
+  const [, host, portText] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::([^:]*))?$/i.exec(entry) ?? [];
+  const port = portText === undefined ? defaultPort : Number(portText);
+  return { host, port: /^\d*$/.test(portText ?? '') && port >= 1 && port <= portMax ? port : undefined };
+}
+
+/** What is no host and no port may be a password that lacks its @, and so may be what follows it. */
+function showPlace(entries: ReadonlyArray<ReturnType<typeof parseEntry>>, path: string, parameters: string): string {
+  const isClear = entries.every(({ host, port }) => host !== undefined && port !== undefined);
+  const servers = entries.map(({ host, port }) => (host === '' ? '' : `${host ?? '…'}:${port ?? '…'}`)).join(',');
+  const rest = path + (parameters && '?…');
+  return isClear ? servers + rest : `${servers}${rest && '/…'}`;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { canMount, SmallDisk } from '../../../testkit/small-disk.ts';
-import { makeSpareFile } from '../../src/platform/journal/spare-file.ts';
+import { makeSpareFile } from '../../src/platform/journal-place.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { type Finished, homeward } from './homeward-command.ts';
 

@@ -295,7 +295,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'The spare file of the journal; free space with which it is made again',
     '{spareBytes MB}; {journalFreeBytesMin MB}',
-    'platform/journal/spare-file.ts',
+    'platform/journal-place.ts',
   ],
   ['A stream', '{lifetimeMs min} minutes, a heartbeat every {heartbeatMs s}', 'platform/http/protocol/event-stream.ts'],
   [
@@ -582,7 +582,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{statementTimeoutMs s} in PostgreSQL, {queryTimeoutMs s} in the process',
     'platform/db/pool.ts',
   ],
-  ['Reply to a probe of PostgreSQL', '{timeoutMs ms}', 'platform/db/primary-probe.ts'],
+  ['Reply to a probe of PostgreSQL', '{timeoutMs ms}', 'platform/db/probes.ts'],
   ['Wait for PostgreSQL at startup', '{openTimeoutMs s} for each connection', 'platform/db/connection-faults.ts'],
   [
     'Wait of a migration for a lock, and in total, also for another `migrate`',
@@ -623,7 +623,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Spans that wait to be exported',
     '{queuedMax}; an export takes {exportTimeoutMs s} at most, the last one {flushTimeoutMs s}',
-    'platform/tracing/open-tracing.ts',
+    'platform/tracing/tracing.ts',
   ],
   ['Shutdown', '`serve`: {closeTimeoutMs s} after `HOMEWARD_DRAIN_MS`; `worker`: {delay s}', 'cli/serve.ts', 'cli/worker.ts'],
 ];

@@ -1,8 +1,7 @@
 // docs/operations.md says of each release whether the one before runs on its schema, as its migrations do.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { compareReleases } from '../../src/platform/db/migration-facts.ts';
-import { migrationsDir, readMigrations } from '../../src/platform/db/migration-files.ts';
+import { compareReleases, migrationsDir, readMigrations } from '../../src/platform/db/migration-files.ts';
 import { planFrom } from '../../src/platform/db/migration-plan.ts';
 
 const files = readMigrations(migrationsDir);

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { readableLogLine } from '../../src/platform/readable-log.ts';
+import { readableLogLine } from '../../src/platform/log.ts';
 
 const time = new Date(2026, 10, 15, 9, 5, 7).getTime();
 const shown = (fields: object, sinceMs?: number) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/platform/config.ts';
-import { parseSentinelUrl } from '../../src/platform/sentinel-url.ts';
 import { describeRedis } from '../../src/platform/server-addresses.ts';
+import { parseSentinelUrl } from '../../src/platform/server-urls.ts';
 
 const open = { username: '', password: '', tls: false };
 

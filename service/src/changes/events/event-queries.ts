@@ -1,8 +1,8 @@
 import type { EventSubject, Interests } from '../../domain/event-interests.ts';
 import { type EventType, eventsThatKeepListsValid, type PrivateEventType, type PublicEventType } from '../../domain/event-types.ts';
 import type { Visibility } from '../../domain/visibility.ts';
+import { knownServer } from '../../platform/db/deployment.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { knownServer } from '../../platform/db/server-identity.ts';
 import { eventColumns, isOfInterest } from './event-conditions.ts';
 
 export type NewEvent = {

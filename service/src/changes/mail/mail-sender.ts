@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Writer } from '../../platform/db/handles.ts';
-import type { MailAddress } from '../../platform/mail-address.ts';
+import type { MailAddress } from '../../platform/email-addresses.ts';
 import type { SmtpServer } from '../../platform/smtp-url.ts';
 import {
   addressBounds,

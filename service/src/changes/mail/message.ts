@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { controls, reorderings } from '../../platform/characters.ts';
-import type { MailAddress } from '../../platform/mail-address.ts';
+import type { MailAddress } from '../../platform/email-addresses.ts';
 import type { Envelope } from './smtp-session.ts';
 
 /** What is sent about a subject. Names, texts and addresses may be those of strangers. */

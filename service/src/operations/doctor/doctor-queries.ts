@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/handles.ts';
-import { rowOf, rowsOf } from '../../platform/db/unprepared.ts';
+import { rowOf, rowsOf } from '../../platform/db/statements.ts';
 
 export interface Server {
   readonly version: string;

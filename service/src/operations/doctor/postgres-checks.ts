@@ -1,12 +1,11 @@
 import pg from 'pg';
 import type { Config } from '../../platform/config.ts';
+import { readServers } from '../../platform/db/deployment.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { compareMigrations } from '../../platform/db/migrate.ts';
 import { applicationRole, connectionsOf } from '../../platform/db/pool.ts';
 import { explainPostgresFailure, hasNoConnectionLeft } from '../../platform/db/postgres-failures.ts';
-import { connectToPrimary } from '../../platform/db/postgres-servers.ts';
-import { versionMin } from '../../platform/db/postgres-version.ts';
-import { readServers } from '../../platform/db/server-identity.ts';
+import { connectToPrimary, versionMin } from '../../platform/db/postgres-servers.ts';
 import { describePostgres, howToEncode, showsPassword } from '../../platform/server-addresses.ts';
 import { addressesOf } from '../../platform/server-urls.ts';
 import { getRecordedMark } from '../../store/photos/photo-mark.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis, ReplyError } from 'ioredis';
 import type { Config } from '../../platform/config.ts';
+import { readGreeting } from '../../platform/redis/redis-client.ts';
 import { explainRedisFailure, saysOnlyClosed } from '../../platform/redis/redis-failures.ts';
-import { readGreeting } from '../../platform/redis/redis-greeting.ts';
 import { redisDeadlineMs } from '../../platform/redis/redis-link.ts';
 import {
   addressText,

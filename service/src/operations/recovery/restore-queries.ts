@@ -1,6 +1,6 @@
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { applicationNames } from '../../platform/db/postgres-servers.ts';
-import { rowOf, rowsOf } from '../../platform/db/unprepared.ts';
+import { rowOf, rowsOf } from '../../platform/db/statements.ts';
 
 export const isInRecovery = async (db: Db): Promise<boolean> =>
   (await rowOf<{ isIn: boolean }>(db)`select pg_is_in_recovery() as "isIn"`).isIn;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeedGap, leaveGap, storeFeedServer } from '../../changes/events/events.ts';
 import { ConfigError } from '../../platform/config.ts';
+import { readServer, readStoredServer } from '../../platform/db/deployment.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { type OwnerConnection, transactAsOwner } from '../../platform/db/owner-connection.ts';
-import { readServer, readStoredServer } from '../../platform/db/server-identity.ts';
 import {
   type Connected,
   endAllSignIns,

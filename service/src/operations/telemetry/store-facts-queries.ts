@@ -1,6 +1,6 @@
 import { type OrderStatus, orderStatuses } from '../../domain/order-states.ts';
+import { isOnAnotherServer } from '../../platform/db/deployment.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { isOnAnotherServer } from '../../platform/db/server-identity.ts';
 
 /** What only PostgreSQL knows. Each statement is bounded, since the tables grow for years. */
 const readers = {

@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../platform/config.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import { type DiskSpace, readDiskSpace } from '../../platform/disk-space.ts';
-import { journalFreeBytesMin, makeSpareFile } from '../../platform/journal/spare-file.ts';
+import { journalFreeBytesMin, makeSpareFile } from '../../platform/journal-place.ts';
 import { hasRoomFor } from '../../store/photos/free-space.ts';
 import { PhotosElsewhere, requireMark } from '../../store/photos/photo-mark.ts';
 import type { PhotoStore } from '../../store/photos/photo-store.ts';

@@ -1,5 +1,4 @@
-import { FairQueue, type Place } from '../../platform/bounded/fair-queue.ts';
-import { LinkedList, type ListNode } from '../../platform/bounded/linked-list.ts';
+import { FairQueue, LinkedList, type ListNode, type Place } from '../../platform/bounded/fair-queue.ts';
 import { retryLater } from '../../platform/errors.ts';
 import type { KeyOwner } from './client-queries.ts';
 

@@ -1,5 +1,4 @@
-import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { recentTransactionOf } from '../../platform/db/recent-transactions.ts';
+import { type Db, recentTransactionOf, type Transaction, type Writer } from '../../platform/db/handles.ts';
 
 export interface StoredResponse {
   readonly status: number;

@@ -1,9 +1,8 @@
 import type { ListTokens, ListVersion } from '../../domain/list-version.ts';
-import { oncePerTurn } from '../../platform/bounded/once-per-turn.ts';
+import { oncePerTurn } from '../../platform/bounded/joined-runs.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
-import type { RedisLink } from '../../platform/redis/redis-link.ts';
-import { RedisLost } from '../../platform/redis/redis-link.ts';
+import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
 import type { Scope, Tracing } from '../../platform/tracing/tracing.ts';
 import { ConsumeScript, type Line, readVerdict, type ScriptReply, staleEpochOf } from './consume-script.ts';
 import type { Charge, Verdict } from './decide.ts';

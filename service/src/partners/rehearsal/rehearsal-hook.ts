@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isDay } from '../../platform/calendar-days.ts';
+import { isDay } from '../../platform/clock.ts';
 import { AppError, show, unavailable } from '../../platform/errors.ts';
 import { exposedHeaders } from '../../platform/http/protocol/browsers.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';

@@ -5,7 +5,7 @@ import type { Db } from './handles.ts';
 import { type Blocker, describeBlockers, findBlockers, isAwaitingStandby } from './lock-wait.ts';
 import { type MigrationFile, migrationsDir, readMigrations } from './migration-files.ts';
 import { connectAsOwner, type OwnerConnection } from './owner-connection.ts';
-import { requireSupportedVersion } from './postgres-version.ts';
+import { requireSupportedVersion } from './postgres-servers.ts';
 
 const migrationsTable = 'schema_migrations';
 const lockId = 4_663_957;

@@ -1,6 +1,13 @@
 import type { Db } from './handles.ts';
-import { compareReleases, latestRelease, type MigrationFacts, readFacts } from './migration-facts.ts';
-import { type MigrationFile, migrationsDir, readMigrations } from './migration-files.ts';
+import {
+  compareReleases,
+  latestRelease,
+  type MigrationFacts,
+  type MigrationFile,
+  migrationsDir,
+  readFacts,
+  readMigrations,
+} from './migration-files.ts';
 import { connectAsOwner } from './owner-connection.ts';
 
 export interface PlannedMigration extends MigrationFacts {

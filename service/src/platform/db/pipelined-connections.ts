@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openPatiently, UnconfirmedCommit } from './connection-faults.ts';
 import type { PostgresServers } from './postgres-servers.ts';
-import { readsTexts, TextQuery } from './text-rows.ts';
+import { readsTexts, TextQuery } from './statements.ts';
 
 const reconnectDelayMs = 100;
 /** No statement takes less. */

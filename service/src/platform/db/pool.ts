@@ -4,15 +4,14 @@ import { NoTurn, type TurnOptions } from '../bounded/fair-turns.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, retryLater, unavailable } from '../errors.ts';
 import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
+import { skipLostIds } from './deployment.ts';
 import { settleEarlier } from './ends.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
 import { type Db, type Searcher, type SearchOwner, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import { type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
 import { type ActingProcess, applicationNames, PostgresServers } from './postgres-servers.ts';
-import { PrimaryProbe } from './primary-probe.ts';
-import { skipLostIds } from './server-identity.ts';
-import { StatementWatch, type WatchStatement } from './statement-watch.ts';
-import { WriteConfirmation } from './write-confirmation.ts';
+import { PrimaryProbe, WriteConfirmation } from './probes.ts';
+import { StatementWatch, type WatchStatement } from './statements.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { addressesOf } from '../server-urls.ts';
+import type { Db } from './handles.ts';
 
 /**
  * The names of the connections of every process except `migrate`, as PostgreSQL shows them. Those with which the API and the console write
@@ -30,7 +31,7 @@ export class NotPrimary extends Error {
 }
 
 /** What one of several servers failed with. */
-export interface ServerFailure {
+interface ServerFailure {
   readonly address: string;
   readonly error: Error;
 }
@@ -166,4 +167,26 @@ export async function connectToPrimary(databaseUrl: string, options: pg.ClientCo
   };
   if (servers.count === 1) return open(servers.current);
   return servers.connect(openPrimary);
+}
+
+export const versionMin = 15;
+
+/** PostgreSQL is older than what the store was tested with. Its message is for the operator. */
+export class OldPostgres extends Error {
+  constructor(version: string) {
+    super(`it is version ${version}. Upgrade PostgreSQL to ${versionMin} or newer.`);
+  }
+}
+
+export async function requireSupportedVersion(db: Db): Promise<void> {
+  const { rows } = await db.query<{ number: number; version: string }>({
+    text: `select current_setting('server_version_num')::int as number, current_setting('server_version') as version`,
+  });
+  const { number = 0, version = 'unknown' } = rows[0] ?? {};
+  requireSupported(number, version);
+}
+
+/** `number` is 150004 for 15.4. */
+export function requireSupported(number: number, version: string): void {
+  if (number < versionMin * 10_000) throw new OldPostgres(version);
 }

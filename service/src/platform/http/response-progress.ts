@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
-import { oncePerTurn } from '../bounded/once-per-turn.ts';
+import { oncePerTurn } from '../bounded/joined-runs.ts';
 import { addressSubject, requestSubject } from '../caller-addresses.ts';
 
 const defaultBounds = {

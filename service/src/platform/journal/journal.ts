@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
 import type { Role } from '../../domain/roles.ts';
 import { isDiskFull } from '../disk-space.ts';
-import { deleteSpareFile, makeSpareFile } from './spare-file.ts';
+import { deleteSpareFile, makeSpareFile } from '../journal-place.ts';
 
 /**
  * A change that must be applied again after an older backup is restored. Only ids and times: the journal is a log, and

@@ -1,6 +1,7 @@
 import { connect as connectPlain } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { AbstractConnector, Redis } from 'ioredis';
+import { AbstractConnector, Redis, type RedisOptions, ReplyError } from 'ioredis';
+import { findTlsFault } from '../tls-faults.ts';
 import { type ClientOptions, findPrimary, serverOptions, type WatchedServers } from './sentinels.ts';
 
 /** A connection that is closed waits this long for the server to close it too, which one that hangs never does. */
@@ -40,3 +41,29 @@ const connectorTo = (watched: WatchedServers) =>
       return stream;
     }
   };
+
+const greetingTimeoutMs = 1_000;
+const greetingBytesMax = 1_000;
+
+/**
+ * What a server says before it closes a connection, such as that it has too many clients, or wants a certificate: the driver has sent
+ * something by then, and may only see that the connection is closed. Undefined: nothing.
+ */
+export function readGreeting({ host = '127.0.0.1', port = 6379, path, tls }: RedisOptions): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const socket = tls ? connectTls({ ...tls, host, port }) : connectPlain(path ? { path } : { host, port });
+    let text = '';
+    const end = (fault?: Error | boolean) => {
+      socket.destroy();
+      const [, error] = /^-(.*)\r\n/.exec(text) ?? [];
+      if (error !== undefined) resolve(new ReplyError(error) as Error);
+      else resolve(fault instanceof Error && findTlsFault(fault) ? fault : undefined);
+    };
+    socket.setTimeout(greetingTimeoutMs, () => end());
+    socket.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+      if (text.includes('\r\n') || text.length > greetingBytesMax) end();
+    });
+    socket.once('error', end).once('close', end);
+  });
+}

@@ -2,9 +2,8 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Redis, ReplyError } from 'ioredis';
 import { findTlsFault } from '../tls-faults.ts';
-import { createRedis } from './redis-client.ts';
+import { createRedis, readGreeting } from './redis-client.ts';
 import { saysOnlyClosed } from './redis-failures.ts';
-import { readGreeting } from './redis-greeting.ts';
 import { isNotPermitted, NoPrimary, primaryRole, watchedServersOf } from './sentinels.ts';
 
 /** The longest that a request waits for Redis. */

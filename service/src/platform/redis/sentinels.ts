@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions, ReplyError } from 'ioredis';
-import { isSentinelUrl, parseSentinelUrl, type RedisAddress, type SentinelUrl } from '../sentinel-url.ts';
+import { isSentinelUrl, parseSentinelUrl, type RedisAddress, type SentinelUrl } from '../server-urls.ts';
 import { findTlsFault } from '../tls-faults.ts';
 
 /** All Sentinels are asked at the same time, so those that hang delay a connection by this, once. The same again for the server's role. */

@@ -2,8 +2,7 @@ import type { Author } from '../../domain/actor.ts';
 import type { HoldReason, holdChanges } from '../../domain/holds.ts';
 import type { OutcomeType, outcomeKind, undoneKind } from '../../domain/outcomes.ts';
 import type { ShelterMove } from '../../domain/shelter-moves.ts';
-import type { Transaction } from '../../platform/db/handles.ts';
-import { recentTransactionOf } from '../../platform/db/recent-transactions.ts';
+import { recentTransactionOf, type Transaction } from '../../platform/db/handles.ts';
 
 export type Transition = {
   readonly petId: bigint;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Acting } from '../../domain/actor.ts';
-import { oncePerTurn } from '../../platform/bounded/once-per-turn.ts';
+import { oncePerTurn } from '../../platform/bounded/joined-runs.ts';
 import { settleUnannounced } from '../../platform/db/change-watch.ts';
 import { isOutcomeUnknown } from '../../platform/db/connection-faults.ts';
 import { type ServiceDb, Transaction, type Transactions } from '../../platform/db/handles.ts';

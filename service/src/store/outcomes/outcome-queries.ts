@@ -1,7 +1,6 @@
 import { type OutcomeType, outcomeKind, outcomeUndoing } from '../../domain/outcomes.ts';
 import type { Placement } from '../../partners/admission/access.ts';
-import type { Db, Transaction } from '../../platform/db/handles.ts';
-import { runningTransaction } from '../../platform/db/recent-transactions.ts';
+import { type Db, runningTransaction, type Transaction } from '../../platform/db/handles.ts';
 import type { CatalogueWriter } from '../list-cache/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 

@@ -2,7 +2,7 @@ import { recordEvents } from '../../changes/events/events.ts';
 import { type Actor, type Author, theService } from '../../domain/actor.ts';
 import { endsHold, holdChanges, shownHoldOf, textOfHold } from '../../domain/holds.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
-import { isDay } from '../../platform/calendar-days.ts';
+import { isDay } from '../../platform/clock.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { recordTransitions } from '../history/history.ts';

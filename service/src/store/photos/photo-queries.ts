@@ -1,5 +1,4 @@
-import type { Db, Transaction } from '../../platform/db/handles.ts';
-import { recentTransactionOf, runningTransaction } from '../../platform/db/recent-transactions.ts';
+import { type Db, recentTransactionOf, runningTransaction, type Transaction } from '../../platform/db/handles.ts';
 import type { ListingWriter, ShownChangeOf } from '../list-cache/catalogue.ts';
 import type { PhotoFailure } from './photo-failures.ts';
 import type { PhotoStatus } from './photo-schemas.ts';

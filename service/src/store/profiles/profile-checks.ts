@@ -1,5 +1,5 @@
 import { fieldsOf, profileFields, type StoredProfile } from '../../domain/profile-fields.ts';
-import { isDay } from '../../platform/calendar-days.ts';
+import { isDay } from '../../platform/clock.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import type { MergedProfile } from './profile-changes.ts';
 

@@ -1,6 +1,5 @@
 import type { StoredProfile } from '../../domain/profile-fields.ts';
-import type { Db, Transaction } from '../../platform/db/handles.ts';
-import { recentTransactionOf, runningTransaction } from '../../platform/db/recent-transactions.ts';
+import { type Db, recentTransactionOf, runningTransaction, type Transaction } from '../../platform/db/handles.ts';
 import type { ListingWriter, ShownChangeOf } from '../list-cache/catalogue.ts';
 import { type ProfileRow, profileColumns, profileOfRow, selectedProfile } from './profile-columns.ts';
 

@@ -1,6 +1,5 @@
 import { noWords, type ShelterWords, type WordField, wordFields } from '../../domain/shelter-words.ts';
-import type { Db, Transaction } from '../../platform/db/handles.ts';
-import { recentTransactionOf, runningTransaction } from '../../platform/db/recent-transactions.ts';
+import { type Db, recentTransactionOf, runningTransaction, type Transaction } from '../../platform/db/handles.ts';
 import type { ListingWriter } from '../list-cache/catalogue.ts';
 import { type Shelter, type ShelterValues, shelterFields } from './shelter-schemas.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { oncePerTurn } from '../../../src/platform/bounded/once-per-turn.ts';
+import { oncePerTurn } from '../../../src/platform/bounded/joined-runs.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

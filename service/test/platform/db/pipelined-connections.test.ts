@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { theService } from '../../../src/domain/actor.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
-import { queryTexts } from '../../../src/platform/db/text-rows.ts';
+import { queryTexts } from '../../../src/platform/db/statements.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { explainFailure } from '../../../src/cli/failures.ts';
-import { requireSupported } from '../../../src/platform/db/postgres-version.ts';
+import { requireSupported } from '../../../src/platform/db/postgres-servers.ts';
 
 test.each([150_000, 160_003, 180_000])('PostgreSQL %d can be used', (number) => {
   expect(() => requireSupported(number, '')).not.toThrow();

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, SmallDisk } from '../../../../testkit/small-disk.ts';
 import { type JournalEntry, openJournal } from '../../../src/platform/journal/journal.ts';
 import { readJournalLine } from '../../../src/platform/journal/journal-lines.ts';
-import { hasSpareFile, makeSpareFile, spareFileOf } from '../../../src/platform/journal/spare-file.ts';
-import { findJournalPlace } from '../../../src/platform/journal-place.ts';
+import { findJournalPlace, hasSpareFile, makeSpareFile, spareFileOf } from '../../../src/platform/journal-place.ts';
 
 const mayMount = await canMount();
 if (!mayMount) console.warn('This user may not mount a disk: a full disk is not tested here. It takes root.');

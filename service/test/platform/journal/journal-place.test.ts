@@ -3,8 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { spareFileOf } from '../../../src/platform/journal/spare-file.ts';
-import { findJournalPlace, listJournalFiles } from '../../../src/platform/journal-place.ts';
+import { findJournalPlace, listJournalFiles, spareFileOf } from '../../../src/platform/journal-place.ts';
 
 test('A path that is no directory is a file, with a spare file of its own beside it', () => {
   expect(findJournalPlace('')).toEqual({ journalFile: '', journalDirectory: '' });
