@@ -25,7 +25,7 @@ export const subscriptions: Proof = {
   // The mutant forgets the shelter that an animal was in before.
   mutant: [
     {
-      file: 'domain/event-interests.ts',
+      file: 'domain/event-types.ts',
       from: 'hasOneOf(shelterIds, event.shelterId, event.previousShelterId)',
       to: 'hasOneOf(shelterIds, event.shelterId, null)',
     },
@@ -34,7 +34,7 @@ export const subscriptions: Proof = {
   isNightly: true,
   about: [
     'service/src/changes',
-    'service/src/domain/event-interests.ts',
+    'service/src/domain/event-types.ts',
     'proofs/webhooks/subscriptions.ts',
     'proofs/webhooks/matching-alone.ts',
   ],

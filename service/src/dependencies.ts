@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { ListTokens } from './domain/list-version.ts';
+import type { ListTokens } from './domain/caches.ts';
 import { KeyFinder } from './partners/clients/key-finder.ts';
 import { Limiter } from './partners/rate-limit/limiter.ts';
 import type { VersionOf } from './partners/rate-limit/redis-limiter.ts';

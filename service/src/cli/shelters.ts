@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { theService } from '../domain/actor.ts';
-import { adoptionModes } from '../domain/adoption-modes.ts';
 import { defaultScopes, scopesOfBoundKeys } from '../domain/scopes.ts';
+import { adoptionModes } from '../domain/shelters.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { selectShelters } from '../store/shelters/shelter-queries.ts';
 import {

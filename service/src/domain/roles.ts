@@ -1,4 +1,4 @@
-import type { KeyRights } from './key-rights.ts';
+import type { KeyRights } from './actor.ts';
 import { covers, type Scope } from './scopes.ts';
 
 /** What people do that no scope of a key permits. Within their shelter; people of the store: everywhere. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
-import { withoutKeys } from '../domain/key-format.ts';
+import { withoutKeys } from '../domain/token-formats.ts';
 import { printable } from './characters.ts';
 import type { Config } from './config.ts';
 

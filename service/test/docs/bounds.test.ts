@@ -385,7 +385,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   ['Pauses of an endpoint while deliveries are queued', '{pausesMax}', 'changes/webhooks/webhooks.ts'],
   ['Deliveries replayed at once', '{replayMax}', 'changes/webhooks/deliveries.ts'],
-  ['Shelters, and categories, that an endpoint or a reader of events names', '{interestsMax} of each', 'domain/event-interests.ts'],
+  ['Shelters, and categories, that an endpoint or a reader of events names', '{interestsMax} of each', 'domain/event-types.ts'],
   ['Events looked at for those of some shelters or categories', '{span} for a page, {countedMax} for a replay', 'changes/events/events.ts'],
   ['Attempts shown of a delivery', '{attemptsShownMax}', 'changes/webhooks/deliveries.ts'],
   ['Events read for a page of queued deliveries', '{queuedReadSize} at once, {queuedReadsMax} times', 'changes/webhooks/deliveries.ts'],

@@ -125,7 +125,7 @@ describe('A planted private event type', () => {
 
   test('is in the streams of the same', async () => {
     const { matches } = await planted('changes/events/events.ts');
-    const { visibilityOf } = await planted('domain/visibility.ts');
+    const { visibilityOf } = await planted('domain/actor.ts');
     const event = { type: noteAdded, clientId: partner.clientId, shelterId: 1n };
     const interests = { shelterIds: [], categoryIds: [] };
     const seenBy = ({ clientId }: TestKey) => {

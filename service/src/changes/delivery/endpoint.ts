@@ -1,5 +1,4 @@
-import { type Interests, isOfInterest } from '../../domain/event-interests.ts';
-import type { EventType } from '../../domain/event-types.ts';
+import { type EventType, type Interests, isOfInterest } from '../../domain/event-types.ts';
 import type { EventRow, Subscription } from '../events/events.ts';
 import { parseRanges, subscriptionOf } from '../webhooks/subscriptions.ts';
 import type { DueState, EndpointRow } from './endpoint-queries.ts';

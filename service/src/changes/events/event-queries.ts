@@ -1,6 +1,12 @@
-import type { EventSubject, Interests } from '../../domain/event-interests.ts';
-import { type EventType, eventsThatKeepListsValid, type PrivateEventType, type PublicEventType } from '../../domain/event-types.ts';
-import type { Visibility } from '../../domain/visibility.ts';
+import type { Visibility } from '../../domain/actor.ts';
+import {
+  type EventSubject,
+  type EventType,
+  eventsThatKeepListsValid,
+  type Interests,
+  type PrivateEventType,
+  type PublicEventType,
+} from '../../domain/event-types.ts';
 import { knownServer } from '../../platform/db/deployment.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { eventColumns, isOfInterest } from './event-conditions.ts';

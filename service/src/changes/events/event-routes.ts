@@ -1,9 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { wantsAll } from '../../domain/event-interests.ts';
-import { type EventType, mayReadPrivateEvents } from '../../domain/event-types.ts';
+import { visibilityOf } from '../../domain/actor.ts';
+import { type EventType, mayReadPrivateEvents, wantsAll } from '../../domain/event-types.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { visibilityOf } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { operation, sendJson } from '../../partners/admission/operation.ts';
 import type { KeyWatch } from '../../partners/clients/key-watch.ts';

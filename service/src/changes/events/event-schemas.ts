@@ -1,6 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { interestsMax } from '../../domain/event-interests.ts';
-import { type EventType, type EventTypeRow, eventTable, eventTypes } from '../../domain/event-types.ts';
+import { type EventType, type EventTypeRow, eventTable, eventTypes, interestsMax } from '../../domain/event-types.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { Int64, StringEnum } from '../../platform/http/schemas.ts';
 

@@ -1,6 +1,5 @@
-import { type Interests, isOfInterest, wantsAll } from '../../domain/event-interests.ts';
-import { type EventType, isPrivateEvent } from '../../domain/event-types.ts';
-import type { Visibility } from '../../domain/visibility.ts';
+import type { Visibility } from '../../domain/actor.ts';
+import { type EventType, type Interests, isOfInterest, isPrivateEvent, wantsAll } from '../../domain/event-types.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import {

@@ -1,5 +1,4 @@
-import { type Interests, wantsAll } from '../../domain/event-interests.ts';
-import type { EventType } from '../../domain/event-types.ts';
+import { type EventType, type Interests, wantsAll } from '../../domain/event-types.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { eventColumns, isOfInterest } from './event-conditions.ts';
 import type { EventRow } from './event-queries.ts';

@@ -1,4 +1,4 @@
-import { wantsAll } from '../../domain/event-interests.ts';
+import { wantsAll } from '../../domain/event-types.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { int64Min } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';

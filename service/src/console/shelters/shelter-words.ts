@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { WordField } from '../../domain/shelter-words.ts';
+import type { WordField } from '../../domain/shelters.ts';
 import { requireEtag } from '../../partners/admission/operation.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';

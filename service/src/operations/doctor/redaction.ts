@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { withoutKeys } from '../../domain/key-format.ts';
+import { withoutKeys } from '../../domain/token-formats.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,5 @@
-import type { Author } from '../../domain/actor.ts';
-import type { KeyRights } from '../../domain/key-rights.ts';
+import { type Author, type KeyRights, staffReach } from '../../domain/actor.ts';
 import { hasOne, type Permission, type Scope, scopesThat } from '../../domain/scopes.ts';
-import { staffReach } from '../../domain/visibility.ts';
 import { AppError } from '../../platform/errors.ts';
 
 /** What is checked against the shelter of an animal, as an error says it. */

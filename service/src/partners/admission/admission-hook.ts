@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ListVersion } from '../../domain/list-version.ts';
+import type { ListVersion } from '../../domain/caches.ts';
 import { hasOne, type Scope } from '../../domain/scopes.ts';
 import { requestSubject } from '../../platform/caller-addresses.ts';
 import type { AppError } from '../../platform/errors.ts';

@@ -1,4 +1,4 @@
-import type { ListVersion } from '../../domain/list-version.ts';
+import type { ListVersion } from '../../domain/caches.ts';
 import { networkOf } from '../../platform/caller-addresses.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';

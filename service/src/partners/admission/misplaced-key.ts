@@ -1,6 +1,6 @@
 // Says in words where a key was put that is not where it belongs. No message has a part of a value that may be a secret: names come from
 // tables, or are those of a header.
-import { keyPrefixes } from '../../domain/key-format.ts';
+import { keyPrefixes } from '../../domain/token-formats.ts';
 import { usualKeyHeaders, usualKeyParameters, usualSchemes } from '../../domain/usual-names.ts';
 
 /** What is looked at, of a request without a valid key. */

@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { keyPrefixes } from '../../domain/key-format.ts';
+import { keyPrefixes } from '../../domain/token-formats.ts';
 import type { Environment } from '../../platform/config.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CacheState } from '../../domain/cache-state.ts';
+import type { CacheState } from '../../domain/caches.ts';
 import { growingTo } from '../../platform/bounded/growing-to.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../platform/db/handles.ts';

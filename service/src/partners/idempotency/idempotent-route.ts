@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { visibilityOf } from '../../domain/visibility.ts';
+import { visibilityOf } from '../../domain/actor.ts';
 import type { Transaction, Transactions } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import { callerOf } from '../admission/admission-hook.ts';

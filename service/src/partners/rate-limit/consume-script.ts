@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
-import type { ListTokens } from '../../domain/list-version.ts';
+import type { ListTokens } from '../../domain/caches.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import type { Charge, Counts, Outcome, Verdict } from './decide.ts';

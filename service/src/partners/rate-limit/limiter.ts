@@ -1,4 +1,4 @@
-import type { ListVersion } from '../../domain/list-version.ts';
+import type { ListVersion } from '../../domain/caches.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import type { RedisLink } from '../../platform/redis/redis-link.ts';

@@ -1,4 +1,4 @@
-import type { ListTokens, ListVersion } from '../../domain/list-version.ts';
+import type { ListTokens, ListVersion } from '../../domain/caches.ts';
 import { oncePerTurn } from '../../platform/bounded/joined-runs.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
-import { withoutKeys } from '../../domain/key-format.ts';
-import { withoutPageTokens } from '../../domain/page-links.ts';
+import { withoutKeys, withoutPageTokens } from '../../domain/token-formats.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { routeOf } from './routing.ts';

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { staffReach } from '../../domain/actor.ts';
 import {
   type ApplicationCallerAction,
   applicationActions,
@@ -8,7 +9,6 @@ import {
   startsOf,
 } from '../../domain/application-states.ts';
 import { hasOne, scopesThat } from '../../domain/scopes.ts';
-import { staffReach } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, operation, page, read, removed, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { IdempotentResponse } from '../../partners/idempotency/idempotency.ts';

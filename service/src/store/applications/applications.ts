@@ -1,4 +1,4 @@
-import { type Actor, theService } from '../../domain/actor.ts';
+import { type Actor, managedOrders, theService, visibilityOf } from '../../domain/actor.ts';
 import {
   type ApplicationCallerAction,
   type ApplicationParty,
@@ -10,7 +10,6 @@ import {
 } from '../../domain/application-states.ts';
 import { placing } from '../../domain/order-states.ts';
 import { hasOne } from '../../domain/scopes.ts';
-import { managedOrders, visibilityOf } from '../../domain/visibility.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';

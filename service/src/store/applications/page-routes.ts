@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { unconfirmed } from '../../domain/application-states.ts';
-import { pagesPath, pageToken } from '../../domain/page-links.ts';
+import { pagesPath, pageToken } from '../../domain/token-formats.ts';
 import { requestSubject } from '../../platform/caller-addresses.ts';
 import type { Config } from '../../platform/config.ts';
 import type { AppError, ErrorCode } from '../../platform/errors.ts';

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { pagesPath, pageToken } from '../../domain/page-links.ts';
+import { pagesPath, pageToken } from '../../domain/token-formats.ts';
 
 /**
  * `see`: shows the page. `confirm`: also confirms the e-mail address, so it is sent there and nowhere else. `withdraw` and `erase`: do that

@@ -1,7 +1,7 @@
 import type { Author } from '../../domain/actor.ts';
 import type { HoldReason, holdChanges } from '../../domain/holds.ts';
 import type { OutcomeType, outcomeKind, undoneKind } from '../../domain/outcomes.ts';
-import type { ShelterMove } from '../../domain/shelter-moves.ts';
+import type { ShelterMove } from '../../domain/shelters.ts';
 import { recentTransactionOf, type Transaction } from '../../platform/db/handles.ts';
 
 export type Transition = {

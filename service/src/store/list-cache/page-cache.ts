@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CacheState } from '../../domain/cache-state.ts';
-import type { ListVersion } from '../../domain/list-version.ts';
+import type { CacheState, ListVersion } from '../../domain/caches.ts';
 import type { Footprint } from './pet-changes.ts';
 
 /** A page of a list as it is sent. `Rows` says which rows it depends on. */

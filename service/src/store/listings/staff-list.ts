@@ -1,4 +1,4 @@
-import type { KeyRights } from '../../domain/key-rights.ts';
+import type { KeyRights } from '../../domain/actor.ts';
 import { parseReal } from '../../platform/db/floats.ts';
 import type { Db, Searcher } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';

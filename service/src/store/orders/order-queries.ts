@@ -1,5 +1,5 @@
+import type { Visibility } from '../../domain/actor.ts';
 import { type OrderStatus, openOrderStatuses, orderActions, placing, reservingOrderStatuses } from '../../domain/order-states.ts';
-import type { Visibility } from '../../domain/visibility.ts';
 import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
 import type { NewAdopter, Order } from './order-schemas.ts';
 

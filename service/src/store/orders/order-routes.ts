@@ -1,6 +1,6 @@
+import { managedOrders, type Visibility, visibilityOf } from '../../domain/actor.ts';
 import { callerActions, orderActions, scopesFor } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { managedOrders, type Visibility, visibilityOf } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { created, idReader, operation, page, read, updated } from '../../partners/admission/operation.ts';
 import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';

@@ -1,9 +1,8 @@
 import { type NewEvent, recordEvents } from '../../changes/events/events.ts';
-import { type Actor, theService } from '../../domain/actor.ts';
+import { type Actor, managedOrders, theService, type Visibility, visibilityOf } from '../../domain/actor.ts';
 import { afterOrder, closedBy } from '../../domain/application-states.ts';
 import { actionsFrom, alwaysMovesPet, type CallerAction, type OrderStatus, orderActions, placing } from '../../domain/order-states.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
-import { managedOrders, type Visibility, visibilityOf } from '../../domain/visibility.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { isLockedByOther } from '../../platform/db/pool.ts';

@@ -1,5 +1,5 @@
+import type { Visibility } from '../../domain/actor.ts';
 import { type OrderStatus, openOrderStatuses, orderActions, placing } from '../../domain/order-states.ts';
-import type { Visibility } from '../../domain/visibility.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { orderColumns } from './order-queries.ts';
 import type { Order } from './order-schemas.ts';

@@ -1,7 +1,6 @@
 import { recordEvents } from '../../changes/events/events.ts';
-import { type Actor, theService } from '../../domain/actor.ts';
+import { type Actor, type KeyRights, theService } from '../../domain/actor.ts';
 import { holdChanges } from '../../domain/holds.ts';
-import type { KeyRights } from '../../domain/key-rights.ts';
 import { mayHaveOutcome, type OutcomeType, outcomeKind, outcomeMove, outcomeUndoing, undoneKind } from '../../domain/outcomes.ts';
 import { hasAccess, requireAccess, requireStaff } from '../../partners/admission/access.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';

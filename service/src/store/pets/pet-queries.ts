@@ -1,7 +1,6 @@
-import type { Author } from '../../domain/actor.ts';
-import type { AdoptionMode } from '../../domain/adoption-modes.ts';
+import type { Author, Visibility } from '../../domain/actor.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
-import type { Visibility } from '../../domain/visibility.ts';
+import type { AdoptionMode } from '../../domain/shelters.ts';
 import type { Placement } from '../../partners/admission/access.ts';
 import { type AdvisoryLock, type Db, runningTransaction, type Transaction } from '../../platform/db/handles.ts';
 import { queryTexts, type TextRow } from '../../platform/db/statements.ts';

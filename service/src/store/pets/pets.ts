@@ -1,11 +1,10 @@
 import { type NewEvent, recordEvents } from '../../changes/events/events.ts';
-import type { Actor, Author } from '../../domain/actor.ts';
+import type { Actor, Author, Visibility } from '../../domain/actor.ts';
 import { closedBy } from '../../domain/application-states.ts';
 import { endsHold, heldStatus, holdChanges } from '../../domain/holds.ts';
 import { placing } from '../../domain/order-states.ts';
 import { type PetStatus, removed } from '../../domain/pet-statuses.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import type { Visibility } from '../../domain/visibility.ts';
 import { type ActingKey, hasAccess, insufficientScope, whoMay } from '../../partners/admission/access.ts';
 import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';

@@ -1,5 +1,4 @@
-import type { Acting } from '../../domain/actor.ts';
-import type { KeyRights } from '../../domain/key-rights.ts';
+import type { Acting, KeyRights } from '../../domain/actor.ts';
 import { requireShelter } from '../../partners/admission/access.ts';
 import { type AuditAuthor, recordAudit } from '../../partners/audit/audit.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';

@@ -1,6 +1,5 @@
-import type { KeyRights } from '../../domain/key-rights.ts';
-import { type ShelterWords, type WordField, wordFields } from '../../domain/shelter-words.ts';
-import { staffReach } from '../../domain/visibility.ts';
+import { type KeyRights, staffReach } from '../../domain/actor.ts';
+import { type ShelterWords, type WordField, wordFields } from '../../domain/shelters.ts';
 import type { ShelterChanges, ShelterValues } from './shelter-schemas.ts';
 
 /** Those who work for the store as a whole: what they write of a shelter is confirmed at once. */

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { pagesPath } from '../../domain/page-links.ts';
+import { pagesPath } from '../../domain/token-formats.ts';
 import { normalizeEmail } from '../../platform/email-addresses.ts';
 
 const linkDays = 3;

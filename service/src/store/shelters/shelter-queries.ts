@@ -1,4 +1,4 @@
-import { noWords, type ShelterWords, type WordField, wordFields } from '../../domain/shelter-words.ts';
+import { noWords, type ShelterWords, type WordField, wordFields } from '../../domain/shelters.ts';
 import { type Db, recentTransactionOf, runningTransaction, type Transaction } from '../../platform/db/handles.ts';
 import type { ListingWriter } from '../list-cache/catalogue.ts';
 import { type Shelter, type ShelterValues, shelterFields } from './shelter-schemas.ts';

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, type TString, Type } from 'typebox';
-import { type AdoptionMode, adoptionDefault, adoptionModes } from '../../domain/adoption-modes.ts';
+import { type AdoptionMode, adoptionDefault, adoptionModes } from '../../domain/shelters.ts';
 import { controls, reorderings } from '../../platform/characters.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { closedBody, EmailText, Int64, PlainName, PlainText, StringEnum } from '../../platform/http/schemas.ts';

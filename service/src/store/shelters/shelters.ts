@@ -1,6 +1,5 @@
-import { type Acting, theService } from '../../domain/actor.ts';
-import type { KeyRights } from '../../domain/key-rights.ts';
-import { type ShelterWords, type WordField, wordFields } from '../../domain/shelter-words.ts';
+import { type Acting, type KeyRights, theService } from '../../domain/actor.ts';
+import { type ShelterWords, type WordField, wordFields } from '../../domain/shelters.ts';
 import { insufficientScope, requireShelter } from '../../partners/admission/access.ts';
 import { type AuditAuthor, type AuditedValues, changedValues, recordAudit } from '../../partners/audit/audit.ts';
 import type { Db, Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';

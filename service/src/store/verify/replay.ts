@@ -2,7 +2,7 @@ import { endsHold, heldStatus, holdChanges } from '../../domain/holds.ts';
 import { findOrderTransition, isOpen, placing } from '../../domain/order-states.ts';
 import { mayHaveOutcome, outcomeKind, outcomes, outcomeUndoing, undoneKind } from '../../domain/outcomes.ts';
 import { petStatuses, removed } from '../../domain/pet-statuses.ts';
-import type { ShelterMove } from '../../domain/shelter-moves.ts';
+import type { ShelterMove } from '../../domain/shelters.ts';
 import type { HistoryRow, OrderState, PetState } from './verify-queries.ts';
 
 interface ReplayedHold {

@@ -1,4 +1,4 @@
-import { type MoveColumns, readMove, type ShelterMove } from '../../domain/shelter-moves.ts';
+import { type MoveColumns, readMove, type ShelterMove } from '../../domain/shelters.ts';
 import type { Db } from '../../platform/db/handles.ts';
 
 /** What the replay reads of a history row. */

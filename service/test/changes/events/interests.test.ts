@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOfInterest as isOfInterestSql } from '../../../src/changes/events/event-conditions.ts';
-import { isOfInterest } from '../../../src/domain/event-interests.ts';
-import type { EventType } from '../../../src/domain/event-types.ts';
+import { type EventType, isOfInterest } from '../../../src/domain/event-types.ts';
 import { openTestStore } from '../../test-store.ts';
 
 const store = await openTestStore();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withoutKeys } from '../../../src/domain/key-format.ts';
+import { withoutKeys } from '../../../src/domain/token-formats.ts';
 import { environmentOfKey, hashApiKey, keyHint, mintApiKey } from '../../../src/partners/clients/api-key.ts';
 
 // A key from an earlier release: keys that partners have must stay valid in every later one.

@@ -1,9 +1,8 @@
 // What each role may do, through the operations that routes and pages call: written out here, and not derived from the table of roles.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { theService } from '../../../src/domain/actor.ts';
+import { theService, visibilityOf } from '../../../src/domain/actor.ts';
 import { isRaise, mayDo, type Role, rightsOf } from '../../../src/domain/roles.ts';
-import { visibilityOf } from '../../../src/domain/visibility.ts';
 import { listActs } from '../../../src/partners/audit/audit-list.ts';
 import { invitePerson } from '../../../src/partners/people/people.ts';
 import type { PersonCaller } from '../../../src/partners/principals/principals.ts';

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { plantMutant } from '../../../../testkit/mutant.ts';
 import { SeededRandom } from '../../../../testkit/seeded-random.ts';
-import { withoutPageTokens } from '../../../src/domain/page-links.ts';
+import { withoutPageTokens } from '../../../src/domain/token-formats.ts';
 import { linkNumberMax, type PageToken, PageTokens, pageUrl } from '../../../src/store/applications/page-tokens.ts';
 import { alterations, alteredTokens } from '../../page/altered-tokens.ts';
 

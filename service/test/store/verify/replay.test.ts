@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ShelterMove } from '../../../src/domain/shelter-moves.ts';
+import type { ShelterMove } from '../../../src/domain/shelters.ts';
 import { Replay } from '../../../src/store/verify/replay.ts';
 import type { HistoryRow, PetState } from '../../../src/store/verify/verify-queries.ts';
 
