@@ -14,7 +14,7 @@ import { loopbackHosts, privateAddresses, privateHosts } from './ssrf-corpus.ts'
 export const ssrf: Proof = {
   name: 'ssrf',
   promise: 'webhooks reach only public addresses, whatever a URL, a name server or a redirect says',
-  mutant: [{ file: 'changes/webhooks/public-addresses.ts', from: "return parsed.range() === 'unicast';", to: 'return true;' }],
+  mutant: [{ file: 'changes/webhooks/target-urls.ts', from: "return parsed.range() === 'unicast';", to: 'return true;' }],
   run,
 };
 

@@ -15,7 +15,7 @@ import { type OpenLog, openLog } from './platform/log.ts';
 import { explainRedisFailure } from './platform/redis/redis-failures.ts';
 import { type RedisKeys, redisKeysOf } from './platform/redis/redis-keys.ts';
 import { RedisLink, redisDeadlineMs } from './platform/redis/redis-link.ts';
-import { inWords } from './platform/tls-faults.ts';
+import { problemAndFix } from './platform/tls-faults.ts';
 import type { OpenTracing, Tracing } from './platform/tracing/tracing.ts';
 import { PageTokens } from './store/applications/page-tokens.ts';
 import { Catalogue } from './store/list-cache/catalogue.ts';
@@ -85,7 +85,7 @@ export async function openDependencies(config: Config, overrides: DependencyOver
     if (await isOnAnotherServer(db)) log.warn(restoredWarning);
     await redis.open(redisWaitMs);
     if (!redis.up) {
-      const reason = inWords(explainRedisFailure(redis.failure, config.redisUrl));
+      const reason = problemAndFix(explainRedisFailure(redis.failure, config.redisUrl));
       log.warn({ reason }, "Redis can't be used: this process counts limits by itself until it can");
     }
     redis.on('late', () => log.debug('Redis late'));
@@ -93,7 +93,7 @@ export async function openDependencies(config: Config, overrides: DependencyOver
     redis.on('restored', () => log.info('Redis restored'));
     let lostAtMs = 0;
     db.onReachability((lost) => {
-      const reason = lost && inWords(explainPostgresFailure(lost, config.databaseUrl));
+      const reason = lost && problemAndFix(explainPostgresFailure(lost, config.databaseUrl));
       if (lost) {
         lostAtMs = performance.now();
         log.warn({ reason }, 'PostgreSQL lost: what needs it is rejected until it is back');

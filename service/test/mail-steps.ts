@@ -1,10 +1,10 @@
 // Mail about subjects that are in memory, from a store's queue to a real SMTP server.
 
 import type { MailServer } from '../../testkit/mail-server.ts';
+import { ServerPause } from '../src/changes/mail/mail-bounds.ts';
 import { type QueuedMail, queueMail } from '../src/changes/mail/mail-queue.ts';
 import { type MailKind, type MailOutcome, type MailParts, MailSender } from '../src/changes/mail/mail-sender.ts';
 import type { MailMessage } from '../src/changes/mail/message.ts';
-import { ServerPause } from '../src/changes/mail/server-pause.ts';
 import { theService } from '../src/domain/actor.ts';
 import { parseSmtpUrl } from '../src/platform/smtp-url.ts';
 import type { TestStore } from './test-store.ts';

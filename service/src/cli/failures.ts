@@ -10,7 +10,7 @@ import { AppError } from '../platform/errors.ts';
 import { explainRedisFailure } from '../platform/redis/redis-failures.ts';
 import { RedisLost } from '../platform/redis/redis-link.ts';
 import { describePostgres, describeRedis, howToEncode, showsPassword } from '../platform/server-addresses.ts';
-import { findTlsFault, inWords } from '../platform/tls-faults.ts';
+import { findTlsFault, problemAndFix } from '../platform/tls-faults.ts';
 
 /** The properties that Node and pg add to an error. */
 interface Details {
@@ -42,7 +42,7 @@ export function explainFailure(error: unknown, settings: Settings | undefined): 
 
 function explainRedis(error: unknown, redisUrl: string): string {
   const cause = error instanceof RedisLost ? error.cause : error;
-  return inWords(explainRedisFailure(cause instanceof Error ? cause : undefined, redisUrl));
+  return problemAndFix(explainRedisFailure(cause instanceof Error ? cause : undefined, redisUrl));
 }
 
 /** Errors of a listening socket and of files are not. */
@@ -69,7 +69,7 @@ function explainPostgres(reason: Error, code: string, message: string, databaseU
   }
   if (reason instanceof OldPostgres) return message;
   if (reason instanceof NotMigrated) return message.replace('The database lacks', 'it lacks');
-  return inWords(explainPostgresFailure(reason, databaseUrl));
+  return problemAndFix(explainPostgresFailure(reason, databaseUrl));
 }
 
 /** The pool words an outage for callers of the API. An operator needs the error behind it. */

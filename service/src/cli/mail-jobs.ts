@@ -1,6 +1,6 @@
+import { ServerPause } from '../changes/mail/mail-bounds.ts';
 import { type MailOutcome, MailSender, mailSenders, type ReadMail } from '../changes/mail/mail-sender.ts';
 import { peopleMailKinds, readingPeopleMail } from '../changes/mail/people-mail.ts';
-import { ServerPause } from '../changes/mail/server-pause.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { MailConfig } from '../platform/config.ts';
 import { getDeployment } from '../platform/db/deployment.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { replay } from '../changes/webhooks/deliveries.ts';
 import { selectWebhooks } from '../changes/webhooks/webhook-queries.ts';
-import type { Replay } from '../changes/webhooks/webhook-schemas.ts';
+import type { ReplayRequest } from '../changes/webhooks/webhook-schemas.ts';
 import { disableByOperator, enableByOperator } from '../changes/webhooks/webhooks.ts';
 import { theService } from '../domain/actor.ts';
 import type { ReadConfig } from '../platform/config.ts';
@@ -97,7 +97,7 @@ async function confirmDisabling(db: Db, id: bigint, options: Asked): Promise<voi
   await confirm(target, 'Stop sending to it?', options);
 }
 
-function readReplay({ delivery, failed, from, to }: ReplayOptions): Replay {
+function readReplay({ delivery, failed, from, to }: ReplayOptions): ReplayRequest {
   const ways = [delivery, failed, from ?? to].filter((one) => one !== undefined).length;
   if (ways !== 1) throw new UsageError('Give one of --failed, --delivery, or --from with --to.');
   if (delivery !== undefined) return { deliveryId: delivery };

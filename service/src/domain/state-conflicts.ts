@@ -11,7 +11,7 @@ export interface States {
 }
 
 /** Says why the status of something does not allow an action, and what can be done instead. `what` is such as "Order 3". */
-export function explainConflict(what: string, status: string, action: string, states: States): string {
+export function explainStateConflict(what: string, status: string, action: string, states: States): string {
   const done = states.doneWord(action);
   const next = nextSteps(status, states);
   if (status === states.statusAfter(action)) return `${what} is already ${status}. ${next}`;

@@ -1,5 +1,3 @@
-
-
 /** What an API key begins with: it says which environment it is for. */
 export const keyPrefixes = { production: 'hw_live_', staging: 'hw_test_' } as const;
 

@@ -77,4 +77,4 @@ export interface Explained {
   readonly fix: string;
 }
 
-export const inWords = ({ problem, fix }: Explained): string => `${problem} ${fix}`.trim();
+export const problemAndFix = ({ problem, fix }: Explained): string => `${problem} ${fix}`.trim();

@@ -1,6 +1,6 @@
 // docs/bounds.md is made from this table and the source: npm run bounds
 import { expect, test } from 'vitest';
-import { attemptsMax } from '../../src/changes/delivery/retry-schedule.ts';
+import { attemptsMax } from '../../src/changes/delivery/results.ts';
 import { settledMs } from '../../src/platform/db/change-watch.ts';
 import { byPlan, enterprise } from './plan-figures.ts';
 import { fillFigures } from './source-figures.ts';
@@ -262,7 +262,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   ['Worker polls for expired orders', 'every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction', 'cli/worker.ts'],
   ['Worker polls for events to publish', 'every {publishIntervalMs ms}, {publishSizeMax} events in a transaction', 'cli/worker.ts'],
-  ['Events', '{retentionDays} days', 'changes/events/events.ts'],
+  ['Events', '{eventRetentionDays} days', 'changes/events/events.ts'],
   ['Events that a page without a type scans', '{span}', 'changes/events/events.ts'],
   [
     'Event streams per process',
@@ -302,7 +302,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     "Data buffered for a stream's reader",
     '{bufferedBytesMax KiB} plus one batch of {batchSizeMax} events',
     'platform/http/protocol/event-stream.ts',
-    'changes/events/event-tail.ts',
+    'changes/events/events.ts',
   ],
   ['Endpoints of a client', String(enterprise.webhooks), 'partners/rate-limit/plans.ts'],
   [
@@ -350,7 +350,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'changes/delivery/deliverer.ts',
     'changes/delivery/feed-reader.ts',
   ],
-  ['Newest events in the memory of a worker', '{eventsMax}, {bytesMax MiB} in all', 'changes/delivery/feed-window.ts'],
+  ['Newest events in the memory of a worker', '{eventsMax}, {bytesMax MiB} in all', 'changes/delivery/feed-reader.ts'],
   [
     'Events read at once for an endpoint that is behind those',
     '{pageSize}, for {readsMax} endpoints at a time',
@@ -370,7 +370,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   ['Timeout of a delivery', '{exchangeTimeoutMs s}; {connectTimeoutMs s} to connect', 'changes/delivery/safe-sender.ts'],
   ["An endpoint's response", '{responseBytesMax kB} are read, {keptBytesMax kB} is stored', 'changes/delivery/safe-sender.ts'],
-  ['Attempts of a delivery', `${attemptsMax}, over {/over about (\\d+) hours/} hours`, 'changes/delivery/retry-schedule.ts'],
+  ['Attempts of a delivery', `${attemptsMax}, over {/over about (\\d+) hours/} hours`, 'changes/delivery/results.ts'],
   [
     'An endpoint that fails',
     '{failingAnimals} animals, then it is tried every {probeIntervalMs min} minutes; {failingDaysMax} days, then it is disabled',
@@ -386,7 +386,11 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Pauses of an endpoint while deliveries are queued', '{pausesMax}', 'changes/webhooks/webhooks.ts'],
   ['Deliveries replayed at once', '{replayMax}', 'changes/webhooks/deliveries.ts'],
   ['Shelters, and categories, that an endpoint or a reader of events names', '{interestsMax} of each', 'domain/event-types.ts'],
-  ['Events looked at for those of some shelters or categories', '{span} for a page, {countedMax} for a replay', 'changes/events/events.ts'],
+  [
+    'Events looked at for those of some shelters or categories',
+    '{span} for a page, {countedEventsMax} for a replay',
+    'changes/events/events.ts',
+  ],
   ['Attempts shown of a delivery', '{attemptsShownMax}', 'changes/webhooks/deliveries.ts'],
   ['Events read for a page of queued deliveries', '{queuedReadSize} at once, {queuedReadsMax} times', 'changes/webhooks/deliveries.ts'],
   ['Messages by mail that a worker sends at once', '{mailSenders}, each on a connection of its own', 'changes/mail/mail-sender.ts'],
@@ -407,16 +411,16 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'changes/mail/mail-sender.ts',
     'changes/mail/claim-queries.ts',
   ],
-  ['Attempts to reach a mail server that fails', 'every second at first, every {pauseMsMax s} at last', 'changes/mail/server-pause.ts'],
+  ['Attempts to reach a mail server that fails', 'every second at first, every {pauseMsMax s} at last', 'changes/mail/mail-bounds.ts'],
   [
     'Messages to an address on a UTC day, and of acceptances and rejections of an application if the address is confirmed',
     '{confirmations} confirmations, {messages} in all',
-    'changes/mail/address-bounds.ts',
+    'changes/mail/mail-bounds.ts',
   ],
   [
     'Messages on a UTC day about a shelter: to adopters, for what one client submits there; to adopters, for what is decided there; to the shelter itself. Of each, those to addresses that nobody has confirmed',
     '{/submissions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/decisions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/own: . confirmations: [\\d_]+, messages: ([\\d_]+)/}; {/submissions: . confirmations: ([\\d_]+)/}, {/decisions: . confirmations: ([\\d_]+)/}, {/own: . confirmations: ([\\d_]+)/}',
-    'changes/mail/address-bounds.ts',
+    'changes/mail/mail-bounds.ts',
   ],
   ["A link that confirms a shelter's e-mail address", '{linkDays} UTC days', 'store/shelters/shelter-links.ts'],
   [

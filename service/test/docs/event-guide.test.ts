@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { retentionDays } from '../../src/changes/events/events.ts';
+import { eventRetentionDays } from '../../src/changes/events/events.ts';
 import { eventTable } from '../../src/domain/event-types.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
@@ -24,7 +24,7 @@ describe('docs/guides/events.md', () => {
   });
 
   test('says how long events are kept', () => {
-    expect(guide).toContain(`Events are kept for ${retentionDays} days.`);
+    expect(guide).toContain(`Events are kept for ${eventRetentionDays} days.`);
   });
 
   test('has readers of pages and of a stream, in several languages', () => {

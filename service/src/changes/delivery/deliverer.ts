@@ -4,23 +4,22 @@ import { Cursors } from './cursors.ts';
 import { Dispatcher, type DispatcherParts } from './dispatcher.ts';
 import { DueRows } from './due-rows.ts';
 import { type Endpoint, slowMs } from './endpoint.ts';
-import { EndpointLoader } from './endpoint-loader.ts';
 import { type DisabledWebhook, disableEndpoints } from './endpoint-queries.ts';
-import { Endpoints } from './endpoints.ts';
+import { EndpointLoader, Endpoints } from './endpoints.ts';
 import { FeedReader } from './feed-reader.ts';
 import { PageReader } from './page-reader.ts';
-import type { Result } from './results.ts';
-import type { Exchange, Message } from './safe-sender.ts';
+import type { DeliveryResult } from './results.ts';
+import type { Exchange, Sender } from './safe-sender.ts';
 import { ShardLease } from './shard-lease.ts';
 import type { AcquiredShard } from './shard-queries.ts';
 import { Shares } from './shares.ts';
 
 export interface DelivererParts {
   readonly db: ServiceDb;
-  readonly sender: { send(message: Message, ending?: AbortSignal): Promise<Exchange> };
+  readonly sender: Sender;
   onDisabled(webhook: DisabledWebhook): void;
   /** Called for each delivery that was sent, or decided without sending. */
-  onConcluded?(outcome: Result['outcome'], exchange: Exchange | undefined): void;
+  onConcluded?(outcome: DeliveryResult['outcome'], exchange: Exchange | undefined): void;
   /** Called after each step that succeeded. */
   onStep?(): void;
   onError(error: unknown): void;

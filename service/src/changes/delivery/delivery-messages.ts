@@ -1,16 +1,19 @@
 import { testType } from '../../domain/event-types.ts';
-import { eventId, eventJson } from '../events/event-json.ts';
-import type { EventRow } from '../events/events.ts';
+import { type EventRow, eventId, eventJson } from '../events/events.ts';
 import { isSecret, signedHeaders } from '../webhooks/signatures.ts';
 import type { Item } from './endpoint.ts';
-import type { Message } from './safe-sender.ts';
-import type { Verdict } from './sending-queries.ts';
+import type { WebhookMessage } from './safe-sender.ts';
+import type { DeliveryVerdict } from './sending-queries.ts';
 
 /** Never sent: a malformed secret is a key that anyone can guess. */
 const damaged = 'not sent: the secret of this endpoint is damaged; replace it by rotate-secret';
 
 /** The signed request of a delivery. A previous secret that is malformed is left out: replacing a damaged one repairs the endpoint. */
-export function messageOf(item: Item, { url, secret, previousSecret }: Verdict, at: Date): Message | { readonly fault: string } {
+export function messageOf(
+  item: Item,
+  { url, secret, previousSecret }: DeliveryVerdict,
+  at: Date,
+): WebhookMessage | { readonly fault: string } {
   if (url === null || secret === null || !isSecret(secret)) return { fault: damaged };
   const { id, body } = payloadOf(item);
   const secrets = previousSecret !== null && isSecret(previousSecret) ? [secret, previousSecret] : [secret];

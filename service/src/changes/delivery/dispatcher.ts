@@ -10,15 +10,15 @@ import { type DisabledWebhook, insertVerifications } from './endpoint-queries.ts
 import type { Endpoints } from './endpoints.ts';
 import type { FeedReader } from './feed-reader.ts';
 import type { PageReader } from './page-reader.ts';
-import { type Result, storeResults } from './results.ts';
-import type { Exchange, Message } from './safe-sender.ts';
-import { decide, type Verdict } from './sending-queries.ts';
+import { type DeliveryResult, storeResults } from './results.ts';
+import type { Exchange, Sender } from './safe-sender.ts';
+import { type DeliveryVerdict, decideDeliveries } from './sending-queries.ts';
 import type { ShardLease } from './shard-lease.ts';
 import type { Shares, Ticket } from './shares.ts';
 
 export interface DispatcherParts {
   readonly db: ServiceDb;
-  readonly sender: { send(message: Message, ending?: AbortSignal): Promise<Exchange> };
+  readonly sender: Sender;
   readonly lease: ShardLease;
   readonly endpoints: Endpoints;
   readonly feed: FeedReader;
@@ -27,7 +27,7 @@ export interface DispatcherParts {
   readonly pages: PageReader;
   readonly cursors: Cursors;
   onDisabled(webhook: DisabledWebhook): void;
-  onConcluded(outcome: Result['outcome'], exchange: Exchange | undefined): void;
+  onConcluded(outcome: DeliveryResult['outcome'], exchange: Exchange | undefined): void;
   onError(error: unknown): void;
 }
 
@@ -44,7 +44,7 @@ const endingMs = 8_000;
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  #results: Result[] = [];
+  #results: DeliveryResult[] = [];
   readonly #storing = new JoinedRuns(() => this.#store());
   readonly #cutOff = new AbortController();
   #unstored = 0;
@@ -115,9 +115,9 @@ export class Dispatcher {
   }
 
   async #decideAndSend(taken: ReadonlyArray<{ item: Item; ticket: Ticket }>): Promise<void> {
-    let verdicts: Verdict[];
+    let verdicts: DeliveryVerdict[];
     try {
-      verdicts = await decide(
+      verdicts = await decideDeliveries(
         this.#parts.db,
         taken.map(({ item }) => ({
           webhookId: item.endpoint.id,
@@ -163,7 +163,7 @@ export class Dispatcher {
     this.#parts.shares.end(ticket);
   }
 
-  async #exchange(item: Item, ticket: Ticket, verdict: Verdict): Promise<void> {
+  async #exchange(item: Item, ticket: Ticket, verdict: DeliveryVerdict): Promise<void> {
     const at = new Date();
     const { url } = verdict;
     const message = messageOf(item, verdict, at);
@@ -178,7 +178,7 @@ export class Dispatcher {
     this.#conclude(item, ticket, isDelivered ? 'delivered' : 'failed', { url: url ?? '', at, exchange });
   }
 
-  #conclude(item: Item, ticket: Ticket, outcome: Result['outcome'], sent?: Result['sent']): void {
+  #conclude(item: Item, ticket: Ticket, outcome: DeliveryResult['outcome'], sent?: DeliveryResult['sent']): void {
     const { endpoint, line, event } = item;
     const behind: readonly EventRow[] = line && event && outcome !== 'delivered' ? line.fail(event) : [];
     const isRecovery = outcome === 'delivered' && endpoint.noteSuccess();
@@ -216,7 +216,7 @@ export class Dispatcher {
     void this.send();
   }
 
-  #settle(results: readonly Result[], isFailing: ReadonlyMap<bigint, boolean>): void {
+  #settle(results: readonly DeliveryResult[], isFailing: ReadonlyMap<bigint, boolean>): void {
     for (const { item, behind } of results) {
       const { endpoint, line, event, row } = item;
       endpoint.unstored -= 1;
@@ -232,7 +232,7 @@ export class Dispatcher {
     }
   }
 
-  async #scheduleAfter(results: readonly Result[]): Promise<void> {
+  async #scheduleAfter(results: readonly DeliveryResult[]): Promise<void> {
     const endpoints = new Set<Endpoint>();
     for (const { item, outcome, isRecovery } of results) {
       if (!item.endpoint.isRetired && (item.row || outcome !== 'delivered' || isRecovery)) endpoints.add(item.endpoint);

@@ -1,11 +1,10 @@
 import type { Db } from '../../platform/db/handles.ts';
-import { DueTimes } from './due-times.ts';
 import type { Endpoint } from './endpoint.ts';
 import { selectDueStates } from './endpoint-queries.ts';
 import { selectDueRows } from './sending-queries.ts';
 import type { Shares } from './shares.ts';
 
-export interface DueRowsParts {
+interface DueRowsParts {
   readonly db: Db;
   readonly shares: Shares;
   disable(endpoints: readonly Endpoint[], reason: string): Promise<void>;
@@ -85,5 +84,41 @@ export class DueRows {
       this.#parts.shares.add(endpoint);
     }
     await this.schedule(endpoints.filter(({ rows: { length } }) => length === 0));
+  }
+}
+
+const stepMs = 250;
+
+/** When endpoints have rows to read: in steps, so that any number of endpoints costs nothing until they are due. */
+export class DueTimes {
+  readonly #steps = new Map<number, Set<Endpoint>>();
+  #nextStep: number;
+
+  constructor(nowMs: number) {
+    this.#nextStep = Math.floor(nowMs / stepMs);
+  }
+
+  /** Replaces the endpoint's time. */
+  set(endpoint: Endpoint, atMs: number): void {
+    endpoint.rowsAtMs = atMs;
+    if (atMs === Infinity) return;
+    const step = Math.max(Math.ceil(atMs / stepMs), this.#nextStep);
+    const endpoints = this.#steps.get(step);
+    if (endpoints) endpoints.add(endpoint);
+    else this.#steps.set(step, new Set([endpoint]));
+  }
+
+  takeDue(nowMs: number): Endpoint[] {
+    const due: Endpoint[] = [];
+    for (; this.#nextStep * stepMs <= nowMs; this.#nextStep += 1) {
+      for (const endpoint of this.#steps.get(this.#nextStep) ?? []) {
+        // One whose time was replaced meanwhile is in another step too.
+        if (endpoint.rowsAtMs > nowMs) continue;
+        due.push(endpoint);
+        endpoint.rowsAtMs = Infinity;
+      }
+      this.#steps.delete(this.#nextStep);
+    }
+    return due;
   }
 }

@@ -2,7 +2,7 @@ import { type EventType, type Interests, isOfInterest } from '../../domain/event
 import type { EventRow, Subscription } from '../events/events.ts';
 import { parseRanges, subscriptionOf } from '../webhooks/subscriptions.ts';
 import type { DueState, EndpointRow } from './endpoint-queries.ts';
-import type { FeedWindow } from './feed-window.ts';
+import type { FeedWindow } from './feed-reader.ts';
 import { Line } from './line.ts';
 import type { DueRow, RowChoice } from './sending-queries.ts';
 

@@ -2,7 +2,6 @@ import type { Db } from '../../platform/db/handles.ts';
 import { type EventRow, readNewEvents } from '../events/events.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
-import { FeedWindow } from './feed-window.ts';
 import { Line } from './line.ts';
 import type { AcquiredShard } from './shard-queries.ts';
 
@@ -24,7 +23,7 @@ interface Shard {
 }
 
 /** A part of the feed that a group of shards is matched with next. */
-export interface Page {
+interface GroupPage {
   readonly group: Group;
   readonly events: readonly EventRow[];
   readonly to: bigint;
@@ -90,8 +89,8 @@ export class FeedReader {
    * endpoints can be read first. Undefined: the feed ends before a group, since a standby that lacked the last events has taken over.
    * Then all shards must be loaded again.
    */
-  async readPages(): Promise<Page[] | undefined> {
-    const pages: Page[] = [];
+  async readPages(): Promise<GroupPage[] | undefined> {
+    const pages: GroupPage[] = [];
     // The group at the end of the window first: no other one can overtake it.
     for (const group of [...this.#groups].sort((a, b) => (a.position > b.position ? -1 : 1))) {
       const page = await this.#readPage(group);
@@ -102,7 +101,7 @@ export class FeedReader {
   }
 
   /** Wakes the endpoints that get an event of these pages. Returns them. */
-  match(pages: readonly Page[]): Set<Endpoint> {
+  match(pages: readonly GroupPage[]): Set<Endpoint> {
     const matched = new Set<Endpoint>();
     for (const { events, to, isNew } of pages) if (isNew) this.#window.append(events, to);
     for (const { group, events, to } of pages) {
@@ -114,7 +113,7 @@ export class FeedReader {
   }
 
   /** Whether there is probably more to read at once. */
-  static hasMore(pages: readonly Page[]): boolean {
+  static hasMore(pages: readonly GroupPage[]): boolean {
     return pages.some(({ events }) => events.length === pageSize);
   }
 
@@ -131,7 +130,7 @@ export class FeedReader {
   }
 
   /** Undefined: the feed ends before the group. */
-  async #readPage(group: Group): Promise<Omit<Page, 'group'> | undefined> {
+  async #readPage(group: Group): Promise<Omit<GroupPage, 'group'> | undefined> {
     if (group.position >= this.#window.from && group.position < this.#window.to) {
       const events = this.#window.slice(group.position, pageSize);
       const to = events.length === pageSize ? (events.at(-1)?.position ?? this.#window.to) : this.#window.to;
@@ -160,3 +159,73 @@ export class FeedReader {
     }
   }
 }
+
+const eventsMax = 10_000;
+const bytesMax = 16 * 1024 * 1024;
+
+/**
+ * The newest events of the feed, in memory once for all endpoints of a worker. It contains every event after `from` up to `to`.
+ * A reader that is further behind reads from the database.
+ */
+export class FeedWindow {
+  #events: EventRow[] = [];
+  /** Events before this index are removed. The array is cut now and then. */
+  #start = 0;
+  #bytes = 0;
+  #from: bigint;
+  #to: bigint;
+
+  constructor(position: bigint) {
+    this.#from = position;
+    this.#to = position;
+  }
+
+  get from(): bigint {
+    return this.#from;
+  }
+
+  get to(): bigint {
+    return this.#to;
+  }
+
+  /** Adds the events after the window's end. */
+  append(events: readonly EventRow[], to: bigint): void {
+    for (const event of events) {
+      this.#events.push(event);
+      this.#bytes += sizeOf(event);
+    }
+    this.#to = to;
+    while (this.#events.length - this.#start > eventsMax || this.#bytes > bytesMax) {
+      const removed = this.#events[this.#start];
+      if (!removed) break;
+      this.#from = removed.position;
+      this.#bytes -= sizeOf(removed);
+      this.#start += 1;
+    }
+    if (this.#start > eventsMax) {
+      this.#events = this.#events.slice(this.#start);
+      this.#start = 0;
+    }
+  }
+
+  /** The first event after a position. Undefined at the end of the window. `position` must not be before the window. */
+  next(position: bigint): EventRow | undefined {
+    let [low, high] = [this.#start, this.#events.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#events[middle]?.position ?? 0n) > position) high = middle;
+      else low = middle + 1;
+    }
+    return this.#events[low];
+  }
+
+  /** Up to `limit` events after a position. */
+  slice(position: bigint, limit: number): EventRow[] {
+    const events: EventRow[] = [];
+    for (let event = this.next(position); event && events.length < limit; event = this.next(event.position)) events.push(event);
+    return events;
+  }
+}
+
+/** An estimate: an object and its text. */
+const sizeOf = ({ data }: EventRow) => 300 + data.length;

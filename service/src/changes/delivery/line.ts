@@ -1,6 +1,6 @@
 import type { EventRow } from '../events/events.ts';
 import type { PositionRange } from '../webhooks/subscriptions.ts';
-import type { FeedWindow } from './feed-window.ts';
+import type { FeedWindow } from './feed-reader.ts';
 
 export interface LineOptions {
   /** Everything up to here is decided. */

@@ -20,11 +20,10 @@ import {
   verifyEndpoints,
   wakeNext,
 } from './result-queries.ts';
-import { retryDelaySeconds } from './retry-schedule.ts';
 import type { Exchange } from './safe-sender.ts';
 
 /** What became of an item. */
-export interface Result {
+export interface DeliveryResult {
   readonly item: Item;
   /**
    * - delivered: the response was 2xx.
@@ -41,7 +40,7 @@ export interface Result {
   readonly isRecovery: boolean;
 }
 
-export interface Stored {
+interface StoredResults {
   readonly disabled: readonly DisabledWebhook[];
   /** Endpoints to which a test was sent. One that is still unverified needs another: it has another address by now, or is being changed. */
   readonly tested: readonly bigint[];
@@ -53,7 +52,7 @@ const failingDaysMax = 5;
 const httpGone = 410;
 
 /** Stores results. Those of deliveries that succeeded at once are one row each; everything else is an exception. */
-export async function storeResults(db: ServiceDb, workerId: bigint, results: readonly Result[]): Promise<Stored> {
+export async function storeResults(db: ServiceDb, workerId: bigint, results: readonly DeliveryResult[]): Promise<StoredResults> {
   const attempts = results.flatMap(attemptOf);
   if (results.every(isPlain)) {
     await insertAttempts(db, attempts);
@@ -68,10 +67,10 @@ export async function storeResults(db: ServiceDb, workerId: bigint, results: rea
   }, theService);
 }
 
-const isPlain = ({ item, outcome }: Result) =>
+const isPlain = ({ item, outcome }: DeliveryResult) =>
   outcome === 'delivered' && !item.row && !item.isReplay && !item.endpoint.isMarkedFailing && item.endpoint.settings.isVerified;
 
-async function storeRows(tx: Transaction, workerId: bigint, results: readonly Result[]): Promise<void> {
+async function storeRows(tx: Transaction, workerId: bigint, results: readonly DeliveryResult[]): Promise<void> {
   const finished = results.filter(({ item, outcome }) => (outcome === 'delivered' && item.event) || outcome === 'skipped').map(keyOf);
   const tests = results.filter(({ item, outcome }) => outcome === 'delivered' && !item.event).map(keyOf);
   const failedRows = results.flatMap(failedRowOf);
@@ -90,7 +89,7 @@ async function storeRows(tx: Transaction, workerId: bigint, results: readonly Re
   if (recovered.length > 0) await retryNow(tx, workerId, recovered);
 }
 
-async function storeHealth(tx: Transaction, workerId: bigint, results: readonly Result[]): Promise<Stored> {
+async function storeHealth(tx: Transaction, workerId: bigint, results: readonly DeliveryResult[]): Promise<StoredResults> {
   /** Since when endpoints fail; undefined: they don't. */
   const failingSince = new Map<bigint, Date | undefined>();
   const tested = new Set<bigint>();
@@ -126,9 +125,9 @@ async function storeHealth(tx: Transaction, workerId: bigint, results: readonly 
   };
 }
 
-const keyOf = ({ item }: Result) => ({ webhookId: item.endpoint.id, deliveryId: item.deliveryId });
+const keyOf = ({ item }: DeliveryResult) => ({ webhookId: item.endpoint.id, deliveryId: item.deliveryId });
 
-function attemptOf({ item, outcome, sent }: Result): Attempt[] {
+function attemptOf({ item, outcome, sent }: DeliveryResult): Attempt[] {
   if (!sent) return [];
   const { durationMs, status: httpStatus, responseStart, error } = sent.exchange;
   return [
@@ -145,7 +144,7 @@ function attemptOf({ item, outcome, sent }: Result): Attempt[] {
   ];
 }
 
-function failedRowOf(result: Result): FailedRow[] {
+function failedRowOf(result: DeliveryResult): FailedRow[] {
   const { item, outcome, sent } = result;
   if (!item.row || (outcome !== 'failed' && outcome !== 'gone')) return [];
   const { isScheduled, retryCount } = item.row;
@@ -154,19 +153,19 @@ function failedRowOf(result: Result): FailedRow[] {
   return [{ ...keyOf(result), isScheduled: isScheduled || isFinal, delaySeconds }];
 }
 
-function failedEventOf({ item, outcome, sent }: Result): Array<NewRow & { delaySeconds: number | undefined }> {
+function failedEventOf({ item, outcome, sent }: DeliveryResult): Array<NewRow & { delaySeconds: number | undefined }> {
   if (!item.event || item.row || outcome !== 'failed') return [];
   const delaySeconds = sent?.exchange.status === httpGone ? undefined : retryDelaySeconds(1, Math.random());
   return [{ ...newRow(item, item.event), delaySeconds }];
 }
 
-function heldOf({ item, outcome, behind }: Result): NewRow[] {
+function heldOf({ item, outcome, behind }: DeliveryResult): NewRow[] {
   const events = outcome === 'held' && item.event && !item.row ? [item.event, ...behind] : behind;
   return events.map((event) => newRow(item, event));
 }
 
 /** The animals whose next event may follow. */
-function doneOf({ item, outcome, sent }: Result): Array<{ webhookId: bigint; petId: bigint; isReplay: boolean }> {
+function doneOf({ item, outcome, sent }: DeliveryResult): Array<{ webhookId: bigint; petId: bigint; isReplay: boolean }> {
   const petId = item.row?.petId ?? item.event?.petId;
   const isFinal =
     outcome === 'delivered' ||
@@ -183,3 +182,17 @@ const newRow = ({ endpoint, isReplay }: Item, { position, petId, publishedAt }: 
   createdAt: publishedAt,
   isReplay,
 });
+
+/** The delay in seconds after each failed attempt, over about 75 hours in total. */
+const delaysSeconds = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+
+/** Spreads the retries of deliveries that failed at the same time. */
+const jitter = 0.1;
+
+/** The delay after a failed attempt, counted from 1. Undefined after the last attempt. `random` is from 0 to 1. */
+export function retryDelaySeconds(attempt: number, random: number): number | undefined {
+  const delay = delaysSeconds[attempt - 1];
+  return delay === undefined ? undefined : delay * (1 + (2 * random - 1) * jitter);
+}
+
+export const attemptsMax = delaysSeconds.length + 1;

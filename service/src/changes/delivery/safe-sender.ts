@@ -1,10 +1,10 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { isPublicAddress } from '../webhooks/public-addresses.ts';
-import { faultOfUrl, hostOf, isLoopbackHost } from '../webhooks/target-urls.ts';
+import type { Tracing } from '../../platform/tracing/tracing.ts';
+import { faultOfUrl, hostOf, isLoopbackHost, isPublicAddress } from '../webhooks/target-urls.ts';
 
-export interface Message {
+export interface WebhookMessage {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -63,7 +63,7 @@ export class SafeSender {
   }
 
   /** Never rejects: a failure is returned as `error`. */
-  async send(message: Message, ending?: AbortSignal): Promise<Exchange> {
+  async send(message: WebhookMessage, ending?: AbortSignal): Promise<Exchange> {
     const startMs = performance.now();
     const exchange = await this.#exchange(message, ending).catch((error: unknown) => ({ error: describe(error) }));
     return {
@@ -79,7 +79,7 @@ export class SafeSender {
     await this.#agent.destroy();
   }
 
-  async #exchange({ url, headers, body }: Message, ending: AbortSignal | undefined): Promise<Partial<Exchange>> {
+  async #exchange({ url, headers, body }: WebhookMessage, ending: AbortSignal | undefined): Promise<Partial<Exchange>> {
     const fault = faultOfUrl(url, this.#toLoopback);
     if (fault) throw new Rejected(`the address ${fault}`);
     const { origin, pathname, search } = new URL(url);
@@ -142,3 +142,18 @@ function describe(error: unknown): string {
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1_000} s`;
   return storable((code ? `${code}: ${message}` : message).slice(0, 200));
 }
+
+export interface Sender {
+  send(message: WebhookMessage, ending?: AbortSignal): Promise<Exchange>;
+}
+
+/** A sender with a span for each request that is sampled. The receiver gets its `traceparent`. The path may be a secret: only the host is told. */
+export const tracedSender = (sender: Sender, tracing: Tracing): Sender => ({
+  send: (message, ending) => {
+    const { hostname: host = '' } = URL.parse(message.url) ?? {};
+    const attributes = { 'http.request.method': 'POST', 'server.address': host, 'homeward.event_id': message.headers['webhook-id'] ?? '' };
+    return tracing.sending('POST webhook', attributes, (headers) =>
+      sender.send({ ...message, headers: { ...message.headers, ...headers } }, ending),
+    );
+  },
+});

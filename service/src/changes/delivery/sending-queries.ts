@@ -1,7 +1,7 @@
 import type { EventType } from '../../domain/event-types.ts';
 import { testType } from '../../domain/event-types.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { isOfInterest, type SubjectNames, subjectColumns } from '../events/event-conditions.ts';
+import { interestCondition, type SubjectNames, subjectColumns } from '../events/event-conditions.ts';
 import type { EventRow } from '../events/events.ts';
 import { isServed, managedShelter, mayReadPrivate, mayReadPublic } from '../webhooks/endpoint-conditions.ts';
 
@@ -24,7 +24,7 @@ export interface Candidate {
  * - held: an earlier event of the same animal must be delivered first.
  * - decided: it was delivered or has a row already.
  */
-export interface Verdict {
+export interface DeliveryVerdict {
   readonly verdict: 'send' | 'wait' | 'skip' | 'held' | 'decided';
   readonly url: string | null;
   readonly secret: string | null;
@@ -39,14 +39,14 @@ const subject: SubjectNames = {
 };
 
 /** Decides for each candidate, immediately before it is sent, by what the endpoint may get at this moment. */
-export async function decide(db: Db, candidates: readonly Candidate[]): Promise<Verdict[]> {
-  const { rows } = await db.query<Verdict>({
+export async function decideDeliveries(db: Db, candidates: readonly Candidate[]): Promise<DeliveryVerdict[]> {
+  const { rows } = await db.query<DeliveryVerdict>({
     name: 'decide-deliveries',
     text: `select url, secret, case when previous_secret_until > now() then previous_secret end as "previousSecret",
         case when webhooks.id is null or not ${isServed} or (api_keys.revoked_at is null and api_keys.expires_at <= now()) then 'wait'
           when item.type = '${testType}' then 'send'
           when verified_at is null then 'wait'
-          when not ((types = '{}' or item.type = any(types)) and ${isOfInterest('shelter_ids', 'category_ids', subject)} and case when item.client_id is null then ${mayReadPublic}
+          when not ((types = '{}' or item.type = any(types)) and ${interestCondition('shelter_ids', 'category_ids', subject)} and case when item.client_id is null then ${mayReadPublic}
             else (item.client_id = webhooks.client_id or coalesce(item.shelter_id = ${managedShelter}, false)) and ${mayReadPrivate} end) then 'skip'
           when not is_row and exists (select from delivery_exceptions where webhook_id = item.webhook_id
             and delivery_id = item.delivery_id and (status = 'pending' or not item.is_replay)) then 'decided'

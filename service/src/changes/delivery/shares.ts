@@ -1,4 +1,4 @@
-import { FairQueue, type Place } from '../../platform/bounded/fair-queue.ts';
+import { FairQueue, type QueuePlace } from '../../platform/bounded/fair-queue.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export const bounds = {
@@ -51,7 +51,7 @@ export class Shares {
   readonly #clients = new Map<bigint, Client>();
   /** By client. */
   readonly #queues: Record<Kind, FairQueue<bigint, Endpoint>> = { quick: new FairQueue(), slow: new FairQueue() };
-  readonly #queued = new Map<Endpoint, { readonly kind: Kind; readonly place: Place<bigint, Endpoint> }>();
+  readonly #queued = new Map<Endpoint, { readonly kind: Kind; readonly place: QueuePlace<bigint, Endpoint> }>();
   readonly #tickets = new Set<Ticket>();
   readonly #inFlight: Record<Kind, number> = { quick: 0, slow: 0 };
 

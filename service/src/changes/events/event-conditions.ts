@@ -24,8 +24,11 @@ const ofEvents: SubjectNames = {
 };
 
 /** Says the same as isOfInterest, of two arrays. */
-export const isOfInterest = (shelterIds: string, categoryIds: string, { type, shelter, category: of }: SubjectNames = ofEvents): string =>
-  `(${type} in (${passing}) or ${hasOneOf(shelterIds, shelter)} and ${hasOneOf(categoryIds, of)})`;
+export const interestCondition = (
+  shelterIds: string,
+  categoryIds: string,
+  { type, shelter, category: of }: SubjectNames = ofEvents,
+): string => `(${type} in (${passing}) or ${hasOneOf(shelterIds, shelter)} and ${hasOneOf(categoryIds, of)})`;
 
 const passing = eventsThatPassFilters.map((type) => `'${type}'`).join(', ');
 

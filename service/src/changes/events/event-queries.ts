@@ -9,7 +9,7 @@ import {
 } from '../../domain/event-types.ts';
 import { knownServer } from '../../platform/db/deployment.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { eventColumns, isOfInterest } from './event-conditions.ts';
+import { eventColumns, interestCondition } from './event-conditions.ts';
 
 export type NewEvent = {
   readonly petId: bigint;
@@ -219,7 +219,7 @@ export async function selectEventsOfInterest(
 ): Promise<FeedPage> {
   return readFeed(db, {
     name: 'events-of-interest',
-    where: `${inSpan} and ${isVisible} and ($7::text is null or type = $7) and ${isOfInterest('$8::bigint[]', '$9::bigint[]')}`,
+    where: `${inSpan} and ${isVisible} and ($7::text is null or type = $7) and ${interestCondition('$8::bigint[]', '$9::bigint[]')}`,
     scannedTo: endOfSpan,
     values: [...visibleInSpan(orders, page), type ?? null, interests.shelterIds, interests.categoryIds],
   });

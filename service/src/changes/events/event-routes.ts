@@ -12,10 +12,19 @@ import type { Db } from '../../platform/db/handles.ts';
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../../platform/http/paging.ts';
 import { type EventStream, type EventStreams, eventText } from '../../platform/http/protocol/event-stream.ts';
 import { type Api, etagHeader, jsonResponse, notModified } from '../../platform/http/schemas.ts';
-import { eventJson } from './event-json.ts';
 import { AnyEvent, type ListEvents, ListEventsQuery } from './event-schemas.ts';
-import type { EventTail } from './event-tail.ts';
-import { type EventFilter, type EventPage, type EventRow, matches, readEnd, readEvents, retentionDays, span } from './events.ts';
+import {
+  type EventFilter,
+  type EventPage,
+  type EventRow,
+  type EventTail,
+  eventJson,
+  eventRetentionDays,
+  matches,
+  readEnd,
+  readEvents,
+  span,
+} from './events.ts';
 
 interface Parts {
   readonly db: Db;
@@ -63,7 +72,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       operationId: 'listEvents',
       tags: ['Events'],
       summary: 'Read the feed of changes',
-      description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. With shelterId or categoryId a page looks through at most ${span.toLocaleString('en')} events and may be empty before the end: follow its Link. At the end the Link is that of the request. An event of an animal that moved counts for both shelters, one of an animal whose category changed for both categories. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page that a stream reads to catch up, of ${catchUpSize} events or of those that it looks through, counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
+      description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. With shelterId or categoryId a page looks through at most ${span.toLocaleString('en')} events and may be empty before the end: follow its Link. At the end the Link is that of the request. An event of an animal that moved counts for both shelters, one of an animal whose category changed for both categories. Events are kept for ${eventRetentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page that a stream reads to catch up, of ${catchUpSize} events or of those that it looks through, counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
       'x-stability': 'experimental',
       querystring: ListEventsQuery,
       headers: Type.Object({

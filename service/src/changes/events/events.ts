@@ -1,5 +1,6 @@
 import type { Visibility } from '../../domain/actor.ts';
 import { type EventType, type Interests, isOfInterest, isPrivateEvent, wantsAll } from '../../domain/event-types.ts';
+import { Poller } from '../../platform/bounded/poller.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import {
@@ -23,12 +24,12 @@ export type { EventRow, FeedGap, NewEvent, Subscription };
 export { findPositions, leaveGap, rotatePartitionsOf, storeFeedServer };
 
 /** Events are deleted this long after they were published. */
-export const retentionDays = 30;
+export const eventRetentionDays = 30;
 
 /** The maximum number of positions that a page scans, unless an index leads to its events: many may be of other clients' orders or animals. */
 export const span = 10_000;
 /** The same for counting the events of some animals. */
-export const countedMax = 100_000;
+export const countedEventsMax = 100_000;
 
 /**
  * Records events in the transaction of the change, after it has locked the animal's row. No event is lost, and the events of an
@@ -62,7 +63,7 @@ export async function readEvents(
   if (start < page.firstPosition - 1n) {
     throw new AppError(
       'cursor_expired',
-      `This cursor has expired: events are kept for ${retentionDays} days. List /v1/pets again, then read the feed without a cursor.`,
+      `This cursor has expired: events are kept for ${eventRetentionDays} days. List /v1/pets again, then read the feed without a cursor.`,
     );
   }
   if (start > page.lastPosition || page.isInGap) {
@@ -120,11 +121,11 @@ export async function countSubscribedEvents(
   subscription: Subscription,
   range: { after: bigint; upTo: bigint; limit: number },
 ): Promise<number | undefined> {
-  const isTooLong = !wantsAll(subscription.interests) && (await findScanEnd(db, { ...range, count: countedMax })) !== undefined;
+  const isTooLong = !wantsAll(subscription.interests) && (await findScanEnd(db, { ...range, count: countedEventsMax })) !== undefined;
   return isTooLong ? undefined : countSubscribed(db, subscription, range);
 }
 
-export interface NewEvents {
+interface NewEvents {
   readonly events: EventRow[];
   /** There are no other events up to here. */
   readonly to: bigint;
@@ -141,7 +142,7 @@ export async function readNewEvents(db: Db, after: bigint | undefined, limit: nu
   return { events, to: endOf(page, limit), lastPosition, isLost: after > lastPosition || page.isInGap };
 }
 
-export interface ChangedPets {
+interface ChangedPets {
   /** Each once. */
   readonly petIds: readonly bigint[];
   /** The position that the next page starts after. */
@@ -173,4 +174,41 @@ const isVisible = ({ clientId, shelterId }: EventRow, orders: EventFilter['order
   (orders !== 'none' && (orders.clientId === clientId || (shelterId !== null && orders.shelterId === shelterId)));
 
 /** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
-export const rotatePartitions = (db: Writer): Promise<number> => rotatePartitionsOf(db, 'event', retentionDays);
+export const rotatePartitions = (db: Writer): Promise<number> => rotatePartitionsOf(db, 'event', eventRetentionDays);
+
+interface TailPage {
+  /** The events after `from` up to `to`. The listener got the events up to `from` before, or must read them itself. */
+  readonly events: readonly EventRow[];
+  readonly from: bigint;
+  readonly to: bigint;
+  /** The event at `from` is lost: a standby that lacked it has taken over. `to` is before `from`, or after the gap that this left. */
+  readonly isLost: boolean;
+}
+
+export type EventTail = Poller<TailPage>;
+
+const intervalMs = 100;
+/** Bounds the events that a stream gets at once. */
+const batchSizeMax = 100;
+
+/** Polls the end of the feed for the streams of this process. The first poll only finds the end: listeners read up to it themselves. */
+export const openEventTail = (db: Db, onError: (error: unknown) => void): EventTail =>
+  new Poller<TailPage>({
+    begin: () => {
+      let position: bigint | undefined;
+      return async () => {
+        const { events, to, isLost } = await readNewEvents(db, position, batchSizeMax);
+        const from = position ?? to;
+        position = to;
+        return { news: { events, from, to, isLost }, hasMore: events.length === batchSizeMax };
+      };
+    },
+    intervalMs,
+    onError,
+  });
+
+/** Serializes an event for the feed and for webhooks. Its data is JSON text already, so that int64 values stay exact. */
+export const eventJson = ({ position, type, at, data }: EventRow): string =>
+  `{"id":"${eventId(position)}","type":"${type}","createdAt":"${at.toISOString()}","data":${data}}`;
+
+export const eventId = (position: bigint): string => `evt_${position}`;

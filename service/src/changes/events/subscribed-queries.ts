@@ -1,6 +1,6 @@
 import { type EventType, type Interests, wantsAll } from '../../domain/event-types.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { eventColumns, isOfInterest } from './event-conditions.ts';
+import { eventColumns, interestCondition } from './event-conditions.ts';
 import type { EventRow } from './event-queries.ts';
 
 /** Which events an endpoint gets. */
@@ -34,7 +34,7 @@ const subscribedOfInterest = (columns: string) =>
   `with start as materialized (select published_at from events where position > $4 order by position limit 1)
   select ${columns} from events where published_at >= (select published_at from start) and position > $4 and position <= $5
     and case when client_id is null then type = any($1::text[]) else type = any($2::text[]) and (client_id = $3 or shelter_id = $7) end
-    and ${isOfInterest('$8::bigint[]', '$9::bigint[]')} order by position limit $6`;
+    and ${interestCondition('$8::bigint[]', '$9::bigint[]')} order by position limit $6`;
 
 const subscribedByType = (
   columns: string,

@@ -3,17 +3,6 @@ import type { Db, Writer } from '../../platform/db/handles.ts';
 import type { MailAddress } from '../../platform/email-addresses.ts';
 import type { SmtpServer } from '../../platform/smtp-url.ts';
 import {
-  addressBounds,
-  addressKeyOf,
-  dailyLimit,
-  hashAddress,
-  hashInvited,
-  hashShelter,
-  hashSubject,
-  type ShelterBound,
-  shelterBounds,
-} from './address-bounds.ts';
-import {
   beginMail,
   claimMail,
   countMail,
@@ -25,11 +14,21 @@ import {
   type MailCount,
   postponeMail,
 } from './claim-queries.ts';
+import {
+  addressBounds,
+  addressKeyOf,
+  dailyLimit,
+  hashAddress,
+  hashInvited,
+  hashShelter,
+  hashSubject,
+  type ServerPause,
+  type ShelterBound,
+  shelterBounds,
+} from './mail-bounds.ts';
 import { beginSeconds } from './mail-queue.ts';
 import { composeMessage, type MailMessage } from './message.ts';
-import type { ServerPause } from './server-pause.ts';
-import { badAddress, type SmtpFault, smtpFaultOf } from './smtp-faults.ts';
-import { SmtpSession, type SmtpTimeouts } from './smtp-session.ts';
+import { badAddress, type SmtpFault, SmtpSession, type SmtpTimeouts, smtpFaultOf } from './smtp-session.ts';
 
 export interface MailKind {
   /**

@@ -2,7 +2,14 @@ import { wantsAll } from '../../domain/event-types.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { int64Min } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
-import { countedMax, countSubscribedEvents, type EventRow, findPositions, readSubscribed, rotatePartitionsOf } from '../events/events.ts';
+import {
+  countedEventsMax,
+  countSubscribedEvents,
+  type EventRow,
+  findPositions,
+  readSubscribed,
+  rotatePartitionsOf,
+} from '../events/events.ts';
 import {
   deleteOldDeliveries,
   endStoppedReplay,
@@ -20,7 +27,7 @@ import {
 } from './delivery-queries.ts';
 import { parseRanges, rangesWithout, subscriptionOf } from './subscriptions.ts';
 import { notifyWorker, type Owner } from './webhook-queries.ts';
-import type { Delivery, DeliveryAttempt, DeliveryStatus, Replay } from './webhook-schemas.ts';
+import type { Delivery, DeliveryAttempt, DeliveryStatus, ReplayRequest } from './webhook-schemas.ts';
 import { getEnabled, getWebhook } from './webhooks.ts';
 
 export const replayMax = 10_000;
@@ -121,7 +128,7 @@ export async function testWebhook(tx: Transaction, owner: Owner, id: bigint): Pr
 }
 
 /** Queues deliveries again, and makes waiting deliveries due now. Returns how many were queued. */
-export async function replay(tx: Transaction, owner: Owner, webhookId: bigint, input: Replay): Promise<number> {
+export async function replay(tx: Transaction, owner: Owner, webhookId: bigint, input: ReplayRequest): Promise<number> {
   await getEnabled(tx, owner, webhookId);
   const count = await queueAgain(tx, webhookId, input);
   await makeDueNow(tx, webhookId, replayMax);
@@ -129,7 +136,7 @@ export async function replay(tx: Transaction, owner: Owner, webhookId: bigint, i
   return count;
 }
 
-async function queueAgain(tx: Transaction, webhookId: bigint, { deliveryId, failed, from, to }: Replay): Promise<number> {
+async function queueAgain(tx: Transaction, webhookId: bigint, { deliveryId, failed, from, to }: ReplayRequest): Promise<number> {
   if (failed) return replayFailed(tx, webhookId, replayMax);
   if (deliveryId === undefined) return replayPeriod(tx, webhookId, readTime('from', from), readTime('to', to));
   const delivery = await findDelivery(tx, webhookId, deliveryId);
@@ -147,7 +154,7 @@ async function replayPeriod(tx: Transaction, webhookId: bigint, from: Date, to: 
   if (count === undefined || count > replayMax) {
     const what =
       count === undefined
-        ? `more than ${countedMax} events between from and to, of all shelters and categories, which is too many to look through`
+        ? `more than ${countedEventsMax} events between from and to, of all shelters and categories, which is too many to look through`
         : `more than ${replayMax} events between from and to`;
     throw new AppError('invalid_body', `There are ${what}. Replay a shorter time range.`);
   }

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { controls, findCharacter } from '../../platform/characters.ts';
-import { isLoopbackAddress, isPublicAddress } from './public-addresses.ts';
 
-export const urlLengthMax = 2_000;
+const urlLengthMax = 2_000;
 const portMin = 1_024;
 
 /** Reads the URL that a client gives: returns it as it is stored, or what is wrong with it. */
@@ -38,3 +38,18 @@ export function faultOfUrl(text: string, toLoopback: boolean): string | undefine
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 export const isLoopbackHost = (host: string): boolean => isLoopbackAddress(host) || /^(.+\.)?localhost\.?$/.test(host);
+
+const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+
+/** Whether an IP address belongs to the public internet, and not to a private or special network. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  // ipaddr.js also calls IPv6 addresses that embed an IPv4 address unicast, so only the globally assigned range is accepted.
+  if (parsed instanceof ipaddr.IPv6 && !parsed.match(globalUnicast)) return false;
+  return parsed.range() === 'unicast';
+}
+
+function isLoopbackAddress(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
+}

@@ -1,11 +1,12 @@
+import fastJsonStringify from 'fast-json-stringify';
 import { type Static, Type } from 'typebox';
 import { eventTypes } from '../../domain/event-types.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { closedBody, Int64, PathIds, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { closedBody, Int64, jsonSchema, PathIds, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
 import { InterestIds } from '../events/event-schemas.ts';
 
 const webhookStatuses = ['unverified', 'enabled', 'disabled'] as const;
-export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
+const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
@@ -128,7 +129,7 @@ const delivery = {
 export const DeliverySchema = Type.Object(delivery, { $id: 'Delivery', description: 'An event that is sent to an endpoint.' });
 export type Delivery = Static<typeof DeliverySchema>;
 
-export const DeliveryAttemptSchema = Type.Object(
+const DeliveryAttemptSchema = Type.Object(
   {
     at: Time('When the attempt started.'),
     durationMs: Int64({ description: 'Duration of the attempt in milliseconds.', examples: [12] }),
@@ -168,7 +169,7 @@ export const ReplaySchema = closedBody(
     },
   ),
 );
-export type Replay = Static<typeof ReplaySchema>;
+export type ReplayRequest = Static<typeof ReplaySchema>;
 
 export const ReplayedSchema = Type.Object(
   { count: Int64({ description: 'Number of deliveries queued.', examples: [3] }) },
@@ -198,3 +199,8 @@ export const webhookSchemas = [
   ReplaySchema,
   ReplayedSchema,
 ];
+
+/** Serializes an endpoint for a response, with its secret if it is given. */
+export const webhookJson: (webhook: Webhook & { secret?: string }) => string = fastJsonStringify(jsonSchema(WebhookWithSecretSchema));
+
+export const deliveryJson: (delivery: Delivery) => string = fastJsonStringify(jsonSchema(DeliverySchema));

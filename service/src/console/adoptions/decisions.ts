@@ -7,8 +7,8 @@ import {
   scopesForApplication,
 } from '../../domain/application-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { type Html, html, personal } from '../../platform/html.ts';
 import { storeNameOf } from '../../platform/email-addresses.ts';
+import { type Html, html, personal } from '../../platform/html.ts';
 import { previewMail } from '../../store/applications/application-mail.ts';
 import { DeclineSchema } from '../../store/applications/application-schemas.ts';
 import { actOnApplication } from '../../store/applications/applications.ts';

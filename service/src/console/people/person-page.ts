@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { addressBounds, dailyLimit } from '../../changes/mail/address-bounds.ts';
+import { addressBounds, dailyLimit } from '../../changes/mail/mail-bounds.ts';
 import type { LastMail } from '../../changes/mail/mail-queue.ts';
 import { findLinkMail, queueRaise } from '../../changes/mail/people-mail.ts';
 import { changePerson, findPerson, invitedShownMax, listInvited, type Person, removePerson } from '../../partners/people/people.ts';

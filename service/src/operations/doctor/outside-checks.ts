@@ -1,5 +1,4 @@
-import { SmtpFault } from '../../changes/mail/smtp-faults.ts';
-import { SmtpSession } from '../../changes/mail/smtp-session.ts';
+import { SmtpFault, SmtpSession } from '../../changes/mail/smtp-session.ts';
 import type { MailConfig, OidcConfig } from '../../platform/config.ts';
 import { describeSmtp } from '../../platform/smtp-url.ts';
 import { findTlsFault, type TlsFault } from '../../platform/tls-faults.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { explainPostgresFailure } from '../../platform/db/postgres-failures.ts';
-import { readState, type ServerState } from '../../platform/db/postgres-servers.ts';
+import { readServerState, type ServerState } from '../../platform/db/postgres-servers.ts';
 import { serverName } from '../../platform/server-addresses.ts';
 import { addressesOf } from '../../platform/server-urls.ts';
 import { readPid, readStartTime } from './doctor-queries.ts';
@@ -37,7 +37,7 @@ async function readHost(address: string): Promise<Host> {
   const name = serverName(address);
   try {
     await client.connect();
-    return { address, name, state: { ...(await readState(client)), startedAt: await readStartTime(client) } };
+    return { address, name, state: { ...(await readServerState(client)), startedAt: await readStartTime(client) } };
   } catch (error) {
     const first = error instanceof AggregateError ? error.errors[0] : error;
     return { address, name, failure: first instanceof Error ? first : new Error(String(first)) };

@@ -1,4 +1,4 @@
-import { FairQueue, LinkedList, type ListNode, type Place } from '../../platform/bounded/fair-queue.ts';
+import { FairQueue, LinkedList, type ListNode, type QueuePlace } from '../../platform/bounded/fair-queue.ts';
 import { retryLater } from '../../platform/errors.ts';
 import type { KeyOwner } from './client-queries.ts';
 
@@ -46,7 +46,7 @@ export class LookupQueue {
   readonly #bounds: typeof defaultBounds;
   readonly #queue = new FairQueue<string, Lookup>();
   /** By network and hash. */
-  readonly #pending = new Map<string, { readonly lookup: Lookup; readonly place: Place<string, Lookup> }>();
+  readonly #pending = new Map<string, { readonly lookup: Lookup; readonly place: QueuePlace<string, Lookup> }>();
   readonly #byLength: Array<LinkedList<string>> = [];
   readonly #lengths = new Map<string, { readonly length: number; readonly node: ListNode<string> }>();
   readonly #inFlight = new Map<string, Promise<KeyOwner | undefined>>();

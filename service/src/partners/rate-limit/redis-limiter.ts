@@ -3,7 +3,7 @@ import { oncePerTurn } from '../../platform/bounded/joined-runs.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
-import type { Scope, Tracing } from '../../platform/tracing/tracing.ts';
+import type { TraceScope, Tracing } from '../../platform/tracing/tracing.ts';
 import { ConsumeScript, type Line, readVerdict, type ScriptReply, staleEpochOf } from './consume-script.ts';
 import type { Charge, Verdict } from './decide.ts';
 import type { DecisionTally } from './decision-tally.ts';
@@ -73,7 +73,7 @@ export class RedisLimiter {
   readonly #local: LocalLimiter;
   readonly #script: ConsumeScript;
   /** Traced requests that the next call is for. */
-  #traced: Scope[] = [];
+  #traced: TraceScope[] = [];
   #pending: PendingDecision[] = [];
   /** The calls that got no reply in time, and may still get one. */
   #inDoubt = 0;

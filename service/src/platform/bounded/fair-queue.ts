@@ -8,7 +8,7 @@ interface Line<Owner, Value> {
 }
 
 /** Where a value is in the queue. */
-export interface Place<Owner, Value> {
+export interface QueuePlace<Owner, Value> {
   readonly line: Line<Owner, Value>;
   readonly node: ListNode<Value>;
 }
@@ -36,7 +36,7 @@ export class FairQueue<Owner, Value> {
     return this.#lines.get(owner)?.values.first?.value;
   }
 
-  push(owner: Owner, value: Value): Place<Owner, Value> {
+  push(owner: Owner, value: Value): QueuePlace<Owner, Value> {
     const line = this.#lines.get(owner) ?? this.#addLine(owner);
     line.size += 1;
     this.#size += 1;
@@ -44,7 +44,7 @@ export class FairQueue<Owner, Value> {
   }
 
   /** The value must be in the queue. */
-  remove({ line, node }: Place<Owner, Value>): void {
+  remove({ line, node }: QueuePlace<Owner, Value>): void {
     line.values.remove(node);
     line.size -= 1;
     this.#size -= 1;

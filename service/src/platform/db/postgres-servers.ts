@@ -60,7 +60,7 @@ const systemOf =
 /** A connection, which knows where its server is. */
 type Asked = Pick<pg.ClientBase, 'query'> & Partial<Pick<pg.Client, 'host' | 'port'>>;
 
-export async function readState(client: Asked): Promise<ServerState> {
+export async function readServerState(client: Asked): Promise<ServerState> {
   const { rows } = await client.query<{ isReadOnly: boolean; tellsSystem: boolean }>(stateOf);
   const { isReadOnly = true, tellsSystem = false } = rows[0] ?? {};
   const told = tellsSystem ? (await client.query<{ system: string; timeline: string }>(systemOf)).rows[0] : undefined;
@@ -98,7 +98,7 @@ export class PostgresServers {
    * doesn't tell.
    */
   async requirePrimary(client: Asked): Promise<string | undefined> {
-    const { isReadOnly, timeline, system } = await readState(client);
+    const { isReadOnly, timeline, system } = await readServerState(client);
     if (isReadOnly) throw new NotPrimary();
     if (timeline === null || system === null) return undefined;
     // Of another system, which an upgrade or a dump that is loaded begins, timelines can't be compared.
@@ -160,7 +160,7 @@ export async function connectToPrimary(databaseUrl: string, options: pg.ClientCo
   };
   const openPrimary = async (address: string) => {
     const client = await open(address);
-    const { isReadOnly } = await readState(client);
+    const { isReadOnly } = await readServerState(client);
     if (!isReadOnly) return client;
     await client.end();
     throw new NotPrimary();

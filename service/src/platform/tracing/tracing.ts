@@ -83,7 +83,7 @@ async function withinTime(work: Promise<unknown>, timeoutMs: number): Promise<vo
 }
 
 /** Work that is traced. What is done meanwhile gets a span below its own. */
-export interface Scope {
+export interface TraceScope {
   readonly context: Context;
   readonly span: Span;
   /** Of the whole request. */
@@ -112,8 +112,8 @@ export class Tracing {
   readonly #tracer: Tracer;
   readonly #propagator: TextMapPropagator;
   readonly #sampling: SamplingOptions;
-  readonly #scopes = new AsyncLocalStorage<Scope | undefined>();
-  readonly #requests = new WeakMap<IncomingMessage, Scope>();
+  readonly #scopes = new AsyncLocalStorage<TraceScope | undefined>();
+  readonly #requests = new WeakMap<IncomingMessage, TraceScope>();
   #asked = { second: 0, count: 0 };
 
   constructor(tracer: Tracer, propagator: TextMapPropagator, sampling: SamplingOptions) {
@@ -123,12 +123,12 @@ export class Tracing {
   }
 
   /** Undefined: what runs now is not traced. Also undefined after the request's end, for work that it has left behind. */
-  get current(): Scope | undefined {
+  get current(): TraceScope | undefined {
     const scope = this.#scopes.getStore();
     return scope?.span.isRecording() ? scope : undefined;
   }
 
-  run<T>(scope: Scope | undefined, work: () => T): T {
+  run<T>(scope: TraceScope | undefined, work: () => T): T {
     return this.#scopes.run(scope, work);
   }
 
@@ -150,7 +150,7 @@ export class Tracing {
     this.run(scope, next);
   }
 
-  scopeOf(request: IncomingMessage): Scope | undefined {
+  scopeOf(request: IncomingMessage): TraceScope | undefined {
     return this.#requests.get(request);
   }
 
@@ -185,7 +185,7 @@ export class Tracing {
   }
 
   /** One span for work that was done for several requests: it is below the first, and linked to the others. */
-  startShared(name: string, attributes: Attributes, scopes: readonly Scope[]): Span | undefined {
+  startShared(name: string, attributes: Attributes, scopes: readonly TraceScope[]): Span | undefined {
     const [first, ...others] = scopes;
     const span = first && this.startSpan(name, attributes, first);
     for (const { span: other } of others) span?.addLink({ context: other.spanContext() });

@@ -1,5 +1,5 @@
 import { actionsFrom, type CallerAction, type OrderStatus, orderActions, placing } from '../../domain/order-states.ts';
-import { explainConflict as explain, type States } from '../../domain/state-conflicts.ts';
+import { explainStateConflict, type States } from '../../domain/state-conflicts.ts';
 
 const statusAfter = (action: string) => orderActions[action as CallerAction].to;
 const states: States = {
@@ -11,4 +11,4 @@ const states: States = {
 
 /** Says why the status of an order does not allow an action, and what can be done instead. */
 export const explainConflict = (id: bigint, status: OrderStatus, name: CallerAction): string =>
-  explain(`Order ${id}`, status, name, states);
+  explainStateConflict(`Order ${id}`, status, name, states);

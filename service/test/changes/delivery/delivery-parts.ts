@@ -1,7 +1,7 @@
 // Events and endpoints for tests of the delivery's parts, without a database.
 import { Endpoint } from '../../../src/changes/delivery/endpoint.ts';
 import type { EndpointRow } from '../../../src/changes/delivery/endpoint-queries.ts';
-import { FeedWindow } from '../../../src/changes/delivery/feed-window.ts';
+import { FeedWindow } from '../../../src/changes/delivery/feed-reader.ts';
 import type { EventRow } from '../../../src/changes/events/events.ts';
 
 export const eventOf = (position: number, petId: number, more: Partial<EventRow> = {}): EventRow => ({

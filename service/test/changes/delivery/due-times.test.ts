@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DueTimes } from '../../../src/changes/delivery/due-times.ts';
+import { DueTimes } from '../../../src/changes/delivery/due-rows.ts';
 import type { Endpoint } from '../../../src/changes/delivery/endpoint.ts';
 import { endpointOf } from './delivery-parts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FeedWindow } from '../../../src/changes/delivery/feed-window.ts';
+import { FeedWindow } from '../../../src/changes/delivery/feed-reader.ts';
 import { eventOf, windowOf } from './delivery-parts.ts';
 
 const positions = (window: FeedWindow, after: bigint, limit = 100) => window.slice(after, limit).map(({ position }) => Number(position));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FeedWindow } from '../../../src/changes/delivery/feed-window.ts';
+import { FeedWindow } from '../../../src/changes/delivery/feed-reader.ts';
 import { Line, type LineOptions } from '../../../src/changes/delivery/line.ts';
 import type { EventRow } from '../../../src/changes/events/events.ts';
 import { eventOf, eventsOf, windowOf } from './delivery-parts.ts';

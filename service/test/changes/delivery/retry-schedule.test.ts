@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptsMax, retryDelaySeconds } from '../../../src/changes/delivery/retry-schedule.ts';
+import { attemptsMax, retryDelaySeconds } from '../../../src/changes/delivery/results.ts';
 
 const delays = (random: number) => Array.from({ length: attemptsMax - 1 }, (_, i) => retryDelaySeconds(i + 1, random) ?? Number.NaN);
 

@@ -1,7 +1,7 @@
 // What a reader wants, in memory and in SQL.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isOfInterest as isOfInterestSql } from '../../../src/changes/events/event-conditions.ts';
+import { interestCondition } from '../../../src/changes/events/event-conditions.ts';
 import { type EventType, isOfInterest } from '../../../src/domain/event-types.ts';
 import { openTestStore } from '../../test-store.ts';
 
@@ -29,7 +29,7 @@ test('An event is of interest by SQL exactly if it is in memory', async () => {
     category: ['"categoryId"', '"previousCategoryId"'],
   } as const;
   const rows = await store.read<{ is: boolean }>(
-    `select ${isOfInterestSql('"shelterIds"', '"categoryIds"', names)} as is from rows from (jsonb_to_recordset($1::jsonb)
+    `select ${interestCondition('"shelterIds"', '"categoryIds"', names)} as is from rows from (jsonb_to_recordset($1::jsonb)
       as (type text, "shelterId" bigint, "previousShelterId" bigint, "categoryId" bigint, "previousCategoryId" bigint, "shelterIds" bigint[], "categoryIds" bigint[]))
       with ordinality as row (type, "shelterId", "previousShelterId", "categoryId", "previousCategoryId", "shelterIds", "categoryIds", n) order by n`,
     json,

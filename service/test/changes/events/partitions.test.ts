@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { retentionDays, rotatePartitions } from '../../../src/changes/events/events.ts';
+import { eventRetentionDays, rotatePartitions } from '../../../src/changes/events/events.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
@@ -84,15 +84,15 @@ describe('The partitions of the feed', () => {
     expect(await partitions()).toContain(dayName(2));
   });
 
-  test(`are dropped after ${retentionDays} days`, async () => {
+  test(`are dropped after ${eventRetentionDays} days`, async () => {
     await publishPets(2);
-    await shiftBack(retentionDays);
+    await shiftBack(eventRetentionDays);
     expect(await rotatePartitions(store.dependencies.db)).toBe(0);
     expect((await list('/v1/events')).json).toHaveLength(2);
     await publishPets(1);
-    await shiftBack(retentionDays + 1);
+    await shiftBack(eventRetentionDays + 1);
     expect(await rotatePartitions(store.dependencies.db)).toBe(1);
-    expect(await partitions()).toEqual([dayName(-retentionDays), dayName(0), dayName(1), dayName(2)]);
+    expect(await partitions()).toEqual([dayName(-eventRetentionDays), dayName(0), dayName(1), dayName(2)]);
   });
 
   test('are dropped once by two workers at the same time', async () => {
@@ -134,7 +134,7 @@ describe('A cursor', () => {
     await shiftBack(40);
     await rotatePartitions(store.dependencies.db);
     const [stored] = await publishPets(1);
-    expect(await list(start)).toMatchObject(errorResponse(410, 'cursor_expired', `kept for ${retentionDays} days`));
+    expect(await list(start)).toMatchObject(errorResponse(410, 'cursor_expired', `kept for ${eventRetentionDays} days`));
     expect(await list(within)).toMatchObject(errorResponse(410, 'cursor_expired'));
     expect((await list(edge)).json.map(({ data }) => data.pet?.id)).toEqual([stored]);
     expect((await list('/v1/events')).json.map(({ data }) => data.pet?.id)).toEqual([stored]);

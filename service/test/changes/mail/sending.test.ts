@@ -1,8 +1,8 @@
 import PostalMime from 'postal-mime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type MailServer, type MailServerBehaviour, startMailServer } from '../../../../testkit/mail-server.ts';
-import { ServerPause } from '../../../src/changes/mail/server-pause.ts';
-import { SmtpFault } from '../../../src/changes/mail/smtp-faults.ts';
+import { ServerPause } from '../../../src/changes/mail/mail-bounds.ts';
+import { SmtpFault } from '../../../src/changes/mail/smtp-session.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { Letters, makeDue, openMailSender, queue, readMail, sendAll, shortTimeouts } from '../../mail-steps.ts';
 import { openTestStore } from '../../test-store.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPublicAddress } from '../../../src/changes/webhooks/public-addresses.ts';
-import { faultOfUrl } from '../../../src/changes/webhooks/target-urls.ts';
+import { faultOfUrl, isPublicAddress } from '../../../src/changes/webhooks/target-urls.ts';
 
 describe('isPublicAddress', () => {
   test.each(['1.1.1.1', '93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946', '2a00:1450:4001:829::200e'])('%s is public', (address) => {

@@ -1,8 +1,7 @@
 // Traces, as an OTLP receiver gets them.
 
 import { describe, expect, test } from 'vitest';
-import { SafeSender } from '../../../src/changes/delivery/safe-sender.ts';
-import { tracedSender } from '../../../src/changes/delivery/traced-sender.ts';
+import { SafeSender, tracedSender } from '../../../src/changes/delivery/safe-sender.ts';
 import { addPet, adopterOf } from '../../adoption-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FairQueue, type Place } from '../../../src/platform/bounded/fair-queue.ts';
+import { FairQueue, type QueuePlace } from '../../../src/platform/bounded/fair-queue.ts';
 
 const owners = ['a', 'b', 'c'];
 
@@ -54,7 +54,7 @@ describe('FairQueue', () => {
 
 class QueueModel {
   readonly #queue = new FairQueue<string, number>();
-  readonly #values: Array<{ owner: string; value: number; place: Place<string, number> }> = [];
+  readonly #values: Array<{ owner: string; value: number; place: QueuePlace<string, number> }> = [];
   /** For each owner that waits: those that were served since it was. */
   readonly #servedSince = new Map<string, Set<string>>();
   readonly #unfair: string[] = [];
