@@ -27,7 +27,7 @@ const wings = {
     'history',
   ],
   changes: ['mail', 'delivery', 'webhooks', 'events'],
-  partners: ['usage', 'rehearsal', 'idempotency', 'admission', 'people', 'clients', 'principals', 'audit', 'rate-limit'],
+  partners: ['usage', 'idempotency', 'admission', 'people', 'clients', 'principals', 'audit', 'rate-limit'],
   platform: ['http', 'journal', 'redis', 'db', 'bounded', 'tracing'],
   domain: [],
 };

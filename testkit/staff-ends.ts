@@ -4,7 +4,7 @@ import { theService } from '../service/src/domain/actor.ts';
 import { rightsOf } from '../service/src/domain/roles.ts';
 import { removePasskey } from '../service/src/partners/people/passkeys.ts';
 import { changePerson, type Manager, removePerson } from '../service/src/partners/people/people.ts';
-import { endSignIns } from '../service/src/partners/people/raises.ts';
+import { endSignInsOf } from '../service/src/partners/people/raises.ts';
 import type { PersonCaller } from '../service/src/partners/principals/principals.ts';
 import type { Transactor } from '../service/src/platform/db/handles.ts';
 import type { Journal } from '../service/src/platform/journal/journal.ts';
@@ -47,7 +47,7 @@ export async function endStaffThings(db: Transactor, journal: Journal): Promise<
     const by = { ...testAuthor, personId: id, keyId: null, shelterId: null } as unknown as PersonCaller;
     await db.transaction((tx) => removePasskey(tx, journal, by, passkey ?? 0n), theService);
   }
-  for (const { id } of some(2)) await db.transaction((tx) => endSignIns(tx, journal, id), theService);
+  for (const { id } of some(2)) await db.transaction((tx) => endSignInsOf(tx, journal, id), theService);
   for (const { id } of some(3)) await db.transaction((tx) => removePerson(tx, journal, manager, id), theService);
 }
 

@@ -3,7 +3,7 @@ import { theService } from '../service/src/domain/actor.ts';
 
 import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
 import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
-import { settleClientChange } from '../service/src/partners/clients/client-epochs.ts';
+import { settleClientChange } from '../service/src/partners/clients/client-changes.ts';
 import { createKey, revokeApiKey } from '../service/src/partners/clients/clients.ts';
 import { loadConfig } from '../service/src/platform/config.ts';
 import type { Key } from './store.ts';

@@ -31,7 +31,7 @@ const load = async (root: string) => {
     ...(await from<typeof import('../../service/src/platform/config.ts')>('platform/config.ts')),
     ...(await from<typeof import('../../service/src/domain/actor.ts')>('domain/actor.ts')),
     ...(await from<typeof import('../../service/src/partners/clients/clients.ts')>('partners/clients/clients.ts')),
-    ...(await from<typeof import('../../service/src/partners/clients/client-epochs.ts')>('partners/clients/client-epochs.ts')),
+    ...(await from<typeof import('../../service/src/partners/clients/client-changes.ts')>('partners/clients/client-changes.ts')),
     ...(await from<typeof import('../../service/src/partners/people/people.ts')>('partners/people/people.ts')),
     ...(await from<typeof import('../../service/src/partners/people/people-error.ts')>('partners/people/people-error.ts')),
     ...(await from<typeof import('../../service/src/partners/people/links.ts')>('partners/people/links.ts')),

@@ -3,7 +3,7 @@
 import { revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../service/src/changes/webhooks/endpoint-keys.ts';
 import { type EventType, eventTable, eventTypes, isPrivateEvent, mayReadPrivateEvents } from '../../service/src/domain/event-types.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
-import { settleClientChange } from '../../service/src/partners/clients/client-epochs.ts';
+import { settleClientChange } from '../../service/src/partners/clients/client-changes.ts';
 import { setSuspended } from '../../service/src/partners/clients/clients.ts';
 import { generous } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { replaceEpoch } from '../../service/src/partners/clients/client-epochs.ts';
+import { replaceEpoch } from '../../service/src/partners/clients/client-changes.ts';
 import { clientSubject } from '../../service/src/partners/rate-limit/charging.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { connectTo } from '../../testkit/postgres.ts';

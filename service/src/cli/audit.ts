@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { auditedActs } from '../partners/audit/audit.ts';
-import { isPosition, listActs, type RecordedAct } from '../partners/audit/audit-list.ts';
+import { auditedActs, isPosition, listActs, type RecordedAct } from '../partners/audit/audit.ts';
 import { failedSignInDays, listFailedSignIns } from '../partners/people/failed-sign-ins.ts';
 import { findPerson, findPersonOf } from '../partners/people/people.ts';
 import type { ReadConfig } from '../platform/config.ts';

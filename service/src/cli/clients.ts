@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { settleClientChange } from '../partners/clients/client-epochs.ts';
+import { settleClientChange } from '../partners/clients/client-changes.ts';
 import { type Client, listClients } from '../partners/clients/client-queries.ts';
 import { setPlan, setSuspended } from '../partners/clients/clients.ts';
 import { boundsOf, planNames, quotaOf } from '../partners/rate-limit/plans.ts';

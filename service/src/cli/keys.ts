@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../changes/webhooks/endpoint-keys.ts';
 import { defaultScopes, hasOne, isScope, type Scope, scopes, scopesOfBoundKeys, scopesThat, scopeTable } from '../domain/scopes.ts';
-import { settleClientChange } from '../partners/clients/client-epochs.ts';
+import { settleClientChange } from '../partners/clients/client-changes.ts';
 import { findClient, findKey, listKeys } from '../partners/clients/client-queries.ts';
 import { createKey, type MintedKey } from '../partners/clients/clients.ts';
 import { planNames } from '../partners/rate-limit/plans.ts';

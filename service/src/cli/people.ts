@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { queueInvitation, queueRaise } from '../changes/mail/people-mail.ts';
 import { theService } from '../domain/actor.ts';
 import { type Post, type Role, roles } from '../domain/roles.ts';
-import { linkUrl } from '../partners/people/link-url.ts';
-import { type MintedLink, makeSignInLink, mint } from '../partners/people/links.ts';
+import { linkUrl, type MintedLink, makeSignInLink, mint } from '../partners/people/links.ts';
 import {
   changePerson,
   findPerson,

@@ -4,7 +4,7 @@ import { HttpClient } from '../../../testkit/http.ts';
 import { testAuthor } from '../../../testkit/test-author.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
-import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
+import { settleClientChange } from '../../src/partners/clients/client-changes.ts';
 import { revokeApiKey, rotateKey, setPlan } from '../../src/partners/clients/clients.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../testkit/test-author.ts';
-import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
+import { settleClientChange } from '../../src/partners/clients/client-changes.ts';
 import { setPlan } from '../../src/partners/clients/clients.ts';
 import { liftBan, listBans } from '../../src/partners/rate-limit/bans.ts';
 import { errorResponse } from '../error-response.ts';

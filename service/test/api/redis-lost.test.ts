@@ -4,7 +4,7 @@ import { startRedis } from '../../../testkit/servers.ts';
 import { testAuthor } from '../../../testkit/test-author.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
-import { replaceEpoch } from '../../src/partners/clients/client-epochs.ts';
+import { replaceEpoch } from '../../src/partners/clients/client-changes.ts';
 import { revokeApiKey, setPlan } from '../../src/partners/clients/clients.ts';
 import { clientSubject } from '../../src/partners/rate-limit/charging.ts';
 import { settledMs } from '../../src/platform/db/change-watch.ts';

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { openIdentityProvider } from '../../../testkit/identity-provider.ts';
 import { Seals } from '../../src/console/sessions/cookies.ts';
 import { NotConfirmed, Provider, ProviderAway } from '../../src/console/sign-in/provider.ts';
-import { listActs } from '../../src/partners/audit/audit-list.ts';
+import { listActs } from '../../src/partners/audit/audit.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { countRows } from './console-steps.ts';
 import { openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';

@@ -7,8 +7,7 @@ import { type ConsoleApp, createConsole } from '../../src/console/console-app.ts
 import { Seals } from '../../src/console/sessions/cookies.ts';
 import { openLimiter } from '../../src/dependencies.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { linkUrl } from '../../src/partners/people/link-url.ts';
-import { type LinkKind, mintMailedLink } from '../../src/partners/people/links.ts';
+import { type LinkKind, linkUrl, mintMailedLink } from '../../src/partners/people/links.ts';
 import { invitePerson, type NewPerson, type Person } from '../../src/partners/people/people.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { join, operator, signIn } from '../people-steps.ts';

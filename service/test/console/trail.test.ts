@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { makePasskey, type SoftPasskey } from '../../../testkit/authenticator.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { listActs } from '../../src/partners/audit/audit-list.ts';
+import { listActs } from '../../src/partners/audit/audit.ts';
 import { addFailedSignIns } from '../../src/partners/people/failed-sign-in-queries.ts';
 import { failedNetworksMax, failedSignInDays, listFailedSignIns } from '../../src/partners/people/failed-sign-ins.ts';
 import { sweepPeople } from '../../src/partners/people/people-sweep.ts';

@@ -180,7 +180,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'What is read of an error to advise on it: around the fault in JSON; of a query that may have a key',
     '{contextLength} characters on each side; {queryLengthMax} characters',
     'platform/http/json-body.ts',
-    'partners/admission/misplaced-key.ts',
+    'partners/admission/authentication.ts',
   ],
   ['Faults described in a message', '{shownMax}; the others are counted', 'platform/http/advice/validation-messages.ts'],
   [
@@ -271,7 +271,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'partners/rate-limit/plans.ts',
   ],
   ['Streams of a client that catch up at once, per process', String(enterprise.catchUps), 'partners/rate-limit/plans.ts'],
-  ["Time from a key's end to the end of its streams", '{intervalMs ms} plus one query', 'partners/clients/key-watch.ts'],
+  ["Time from a key's end to the end of its streams", '{intervalMs ms} plus one query', 'partners/clients/client-changes.ts'],
   [
     'Open orders of a client',
     `${byPlan('openOrders').join(', ')} or ${enterprise.openOrders.toLocaleString('en')} by plan; ${enterprise.openOrdersOfAdopter} per adopter's address`,
@@ -552,7 +552,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   ['Wait of a look-up', '{waitMsMax s}', 'partners/clients/lookup-queue.ts'],
   ['Epoch changes within one request', '{epochChangesMax}, then 503', 'partners/admission/admission.ts'],
-  ['Notifying Redis of a changed client', '{totalTimeoutMs s}', 'partners/clients/client-epochs.ts'],
+  ['Notifying Redis of a changed client', '{totalTimeoutMs s}', 'partners/clients/client-changes.ts'],
   [
     'Connections to PostgreSQL',
     "`HOMEWARD_POOL_SIZE`, {/POOL_SIZE: \\{ fallback: '(\\d+)'/} by default, plus {searchConnections} for searches, one for the probe, one for looks for changes, and one that waits for a standby that is away",
@@ -594,11 +594,11 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'platform/db/migrate.ts',
   ],
   ['Rows that a command lists at once', '{limitMax}', 'cli/list-command.ts'],
-  ['Responses delayed by a rehearsal', '{delayedMax}, {delayMs s} each', 'partners/rehearsal/rehearsal-hook.ts'],
+  ['Responses delayed by a rehearsal', '{delayedMax}, {delayMs s} each', 'partners/admission/rehearsal-hook.ts'],
   [
     'A simulated error',
     '{rate_limit sec}, {ban sec} or {unavailable s}; its end is stored for {endRetainedMs min} minutes',
-    'partners/rehearsal/rehearsal-hook.ts',
+    'partners/admission/rehearsal-hook.ts',
   ],
   ['SDK: requests in flight', '{inFlightMax}', 'sdk/src/pace.ts'],
   ['SDK: timeout of a call', '{timeoutMs s} per attempt, {totalTimeoutMs s} in total', 'sdk/src/transport.ts'],

@@ -5,7 +5,7 @@ import { type EventType, mayReadPrivateEvents, wantsAll } from '../../domain/eve
 import { scopesThat } from '../../domain/scopes.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
 import { operation, sendJson } from '../../partners/admission/operation.ts';
-import type { KeyWatch } from '../../partners/clients/key-watch.ts';
+import type { KeyWatch } from '../../partners/clients/client-changes.ts';
 import type { KeyCaller } from '../../partners/principals/principals.ts';
 import { FairTurns } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';

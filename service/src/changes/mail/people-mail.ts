@@ -1,6 +1,5 @@
 import { theService } from '../../domain/actor.ts';
-import { linkUrl } from '../../partners/people/link-url.ts';
-import { type LinkKind, mintMailedLink, signInLinkMinutes } from '../../partners/people/links.ts';
+import { type LinkKind, linkUrl, mintMailedLink, signInLinkMinutes } from '../../partners/people/links.ts';
 import { invitationHours } from '../../partners/people/people.ts';
 import { raiseHours } from '../../partners/people/raises.ts';
 import type { Language } from '../../platform/config.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { queueInvitation } from '../../changes/mail/people-mail.ts';
 import { type Post, rightsOf, roles, roleTable } from '../../domain/roles.ts';
-import { linkUrl } from '../../partners/people/link-url.ts';
+import { linkUrl } from '../../partners/people/links.ts';
 import {
   invitationHours,
   inviteByMail,

@@ -4,9 +4,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { ChangeWatch } from '../../platform/db/change-watch.ts';
 import { AppError, internalError, retryLater } from '../../platform/errors.ts';
-import type { KnownKey } from '../clients/key-cache.ts';
+import { invalidityOf, type KnownKey } from '../clients/key-cache.ts';
 import type { KeyFinder, ReadEpoch } from '../clients/key-finder.ts';
-import { invalidityOf } from '../clients/key-validity.ts';
 import { type KeyCaller, keyCaller } from '../principals/principals.ts';
 import { charge, clientSubject } from '../rate-limit/charging.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
@@ -14,8 +13,7 @@ import type { Limiter } from '../rate-limit/limiter.ts';
 import { addressQuotas, type Quota } from '../rate-limit/plans.ts';
 import { addressLimitError, clientLimitError, type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterDecision } from '../rate-limit/redis-limiter.ts';
-import { invalidKey, readKey, unknownKey } from './authentication.ts';
-import type { KeyPlaces } from './misplaced-key.ts';
+import { invalidKey, type KeyPlaces, readKey, unknownKey } from './authentication.ts';
 
 /** A client's rate limit after this request was counted. */
 export interface RateLimitState {

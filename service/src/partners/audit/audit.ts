@@ -1,10 +1,20 @@
 import { type Author, theService } from '../../domain/actor.ts';
 import { networkOfAddress } from '../../platform/caller-addresses.ts';
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
-import { type AuditedValues, countAuditRow, dropPartitions, findAuditStart, insertAudit, makePartitions } from './audit-queries.ts';
+import {
+  type AuditedValues,
+  type AuditFilter,
+  countAuditRow,
+  dropAuditPartitions,
+  findAuditStart,
+  insertAudit,
+  makeAuditPartitions,
+  type RecordedAct,
+  selectActs,
+} from './audit-queries.ts';
 
-export type { AuditedValues } from './audit-queries.ts';
+export type { AuditedValues, AuditFilter, RecordedAct } from './audit-queries.ts';
 export { findAuditStart };
 
 /** From where an act came: the network of a request, or the login and host of a command. */
@@ -109,6 +119,15 @@ export function changedValues(before: AuditedValues, after: AuditedValues): { be
 
 /** A job: creates the partitions of the coming months, and drops those that ended more than so many days ago. Returns how many. */
 export async function rotateAuditPartitions(db: Transactor, days: number): Promise<number> {
-  const made = await db.transaction(makePartitions, theService);
-  return made + (await db.transaction((tx) => dropPartitions(tx, days), theService));
+  const made = await db.transaction(makeAuditPartitions, theService);
+  return made + (await db.transaction((tx) => dropAuditPartitions(tx, days), theService));
 }
+
+/**
+ * The audit, and beside it what people did with animals, orders and applications, the newest first. Of one animal, order or application also
+ * what keys did.
+ */
+export const listActs = (db: Db, filter: AuditFilter): Promise<RecordedAct[]> => selectActs(db, filter);
+
+/** Whether the text is a position that a page has ended with. */
+export const isPosition = (text: string): boolean => /^\d{1,17}\.[123]\.\d{1,18}$/.test(text);

@@ -5,8 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { hashApiKey } from './api-key.ts';
 import { type FoundKey, findKeyByHash, findOwners, type KeyOwner } from './client-queries.ts';
-import { KeyCache, KnownKey } from './key-cache.ts';
-import { invalidityOf } from './key-validity.ts';
+import { invalidityOf, KeyCache, KnownKey } from './key-cache.ts';
 import { LookupQueue } from './lookup-queue.ts';
 
 /** A key that has ended is cached by its read. */

@@ -1,7 +1,7 @@
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { canonicalAddress } from '../../platform/email-addresses.ts';
 import { type Origin, recordAudit } from '../audit/audit.ts';
-import { findPersonByIdentity, insertIdentity, isIdentified } from './identity-queries.ts';
+import { findPersonByIdentity, insertIdentity, isIdentified } from './credential-queries.ts';
 import { join } from './links.ts';
 import { PeopleError } from './people-error.ts';
 import { closeInvitation, lockPerson, lockPersonByEmail, type Person } from './person-queries.ts';

@@ -1,5 +1,6 @@
+import type { Post } from '../../domain/roles.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { type Person, type PersonRow, personColumns, personOf } from './person-queries.ts';
+import { type Person, type PersonRow, personColumns, personOf, theOne } from './person-queries.ts';
 
 /** A raise: with it a person takes up more rights. */
 export type LinkKind = 'invitation' | 'sign_in' | 'raise';
@@ -54,6 +55,15 @@ export async function useLink(tx: Transaction, hash: Buffer, kind: LinkKind): Pr
   return rows[0]?.personId;
 }
 
+/** Whose link it is. Everybody who changes what a person signs in with has locked the person before. */
+export async function lockLinkOwner(tx: Transaction, hash: Buffer): Promise<void> {
+  await tx.query({
+    name: 'lock-link-owner',
+    text: 'select from people where id = (select person_id from person_links where hash = $1) for no key update',
+    values: [hash],
+  });
+}
+
 /** The other links of this kind lead nowhere either from now on. */
 export async function endLinks(tx: Transaction, personId: bigint, kind: LinkKind): Promise<void> {
   await tx.query({
@@ -72,4 +82,29 @@ export async function deleteEndedLinks(db: Writer, limit: number): Promise<numbe
     values: [limit],
   });
   return rowCount ?? 0;
+}
+
+export async function storeRaise(
+  tx: Transaction,
+  id: bigint,
+  { role, shelterId }: Post,
+  { hours, by }: { hours: number; by: bigint | null },
+): Promise<Person> {
+  const { rows } = await tx.query<PersonRow>({
+    name: 'store-raise',
+    text: `update people set raised_role = $2, raised_shelter_id = $3, raised_until = now() + make_interval(hours => $4), raised_by = $5
+      where id = $1 returning ${personColumns}`,
+    values: [id, role, shelterId, hours, by],
+  });
+  return theOne(rows);
+}
+
+export async function clearRaise(tx: Transaction, id: bigint): Promise<Person> {
+  const { rows } = await tx.query<PersonRow>({
+    name: 'clear-raise',
+    text: `update people set raised_role = null, raised_shelter_id = null, raised_until = null, raised_by = null
+      where id = $1 returning ${personColumns}`,
+    values: [id],
+  });
+  return theOne(rows);
 }

@@ -2,11 +2,11 @@ import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { canonicalAddress } from '../../platform/email-addresses.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { type AuditAuthor, type Origin, recordAudit } from '../audit/audit.ts';
-import { endLinks, findLink, insertLink, type Link, type LinkKind, useLink } from './link-queries.ts';
+import { endLinks, findLink, insertLink, type Link, type LinkKind, lockLinkOwner, useLink } from './link-queries.ts';
 import { PeopleError } from './people-error.ts';
-import { closeInvitation, findPersonByEmail, findPersonById, lockLinkOwner, lockPersonByEmail, type Person } from './person-queries.ts';
+import { closeInvitation, findPersonByEmail, findPersonById, lockPersonByEmail, type Person } from './person-queries.ts';
 import { takeUpRaise } from './raises.ts';
-import { hashToken, mintToken } from './tokens.ts';
+import { hashToken, mintToken } from './sessions.ts';
 
 export type { Link, LinkKind } from './link-queries.ts';
 
@@ -109,3 +109,12 @@ async function useToken(tx: Transaction, token: string, kind: LinkKind): Promise
   await lockLinkOwner(tx, hash);
   return useLink(tx, hash, kind);
 }
+
+/** Where links lead: invitations, links to sign in, and those by which people take up more rights. Proxies keep these paths out of their logs. */
+export const linkPaths: Readonly<Record<LinkKind, string>> = {
+  sign_in: '/link/:token',
+  invitation: '/invitation/:token',
+  raise: '/link/new-role/:token',
+};
+
+export const linkUrl = (consoleUrl: string, kind: LinkKind, token: string): string => consoleUrl + linkPaths[kind].replace(':token', token);

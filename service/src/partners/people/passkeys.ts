@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { controls, findCharacter, reorderings } from '../../platform/characters.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
@@ -8,17 +9,18 @@ import {
   deletePasskeyFromBefore,
   findPasskeyByCredential,
   insertPasskey,
+  insertUsedValue,
   type NewPasskey,
   type Passkey,
   selectPasskeys,
   updateCounter,
   updatePasskeyName,
-} from './passkey-queries.ts';
+} from './credential-queries.ts';
 import { PeopleError } from './people-error.ts';
 import { lockPerson, type Person } from './person-queries.ts';
 import { findEnd } from './session-queries.ts';
 
-export type { NewPasskey, Passkey } from './passkey-queries.ts';
+export type { NewPasskey, Passkey } from './credential-queries.ts';
 
 /** Of a person. */
 export const passkeysMax = 10;
@@ -92,3 +94,10 @@ function requireName(text: string): string {
   if (length >= 1 && length <= nameLengthMax && !findCharacter(name, controls + reorderings)) return name;
   throw new PeopleError('invalid', `The name of a passkey has 1–${nameLengthMax} characters that can be shown.`);
 }
+
+/**
+ * False: the value was used before. Only what was used is recorded, and only until `expiresAt`: from then on its signature must be invalid,
+ * since nobody knows any more that it was used.
+ */
+export const useOnce = (tx: Transaction, purpose: string, value: string, expiresAt: Date): Promise<boolean> =>
+  insertUsedValue(tx, purpose, hash('sha256', value, 'buffer'), expiresAt);

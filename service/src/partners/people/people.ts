@@ -1,12 +1,10 @@
 // People: who they are, and who may change them. Beside this file:
-//   sessions.ts    openSession, findSession, listSessions, endSession, endAllSessions; session.isFresh says whether people may be managed
-//   links.ts       peekLink, useInvitation, makeLink, findLinkOwner, useSignInLink, useRaise
+//   sessions.ts    who is signed in, and the tokens of sessions and links; session.isFresh says whether people may be managed
+//   links.ts       invitations, links to sign in, and those by which people take up more rights
 //   link-budget.ts how often somebody is mailed a link
 //   raises.ts      more rights: they wait until the person follows a link
-//   passkeys.ts    listPasskeys, addPasskey, findPasskey, recordPasskeyUse, renamePasskey, removePasskey
-//   identities.ts  findByIdentity, bindIdentity: accounts at providers of OpenID Connect
-//   used-values.ts useOnce: challenges and states
-//   caller.ts      callerOf: a person as the operations know callers, from findSession's result and the address of the request
+//   passkeys.ts    passkeys, and challenges and states that are used once
+//   identities.ts  accounts at providers of OpenID Connect
 // What the rules forbid throws a PeopleError, whose message is for the person who asked.
 import type { Acting } from '../../domain/actor.ts';
 import { isRaise, mayDo, type PersonRights, type Role, rightsOf } from '../../domain/roles.ts';

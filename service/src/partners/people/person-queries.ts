@@ -108,15 +108,6 @@ export async function lockPeople(tx: Transaction, ids: readonly bigint[]): Promi
   return { people: rows.filter((row) => ids.includes(row.id)).map(personOf), otherAdmins: others.length };
 }
 
-/** Whose link it is. Everybody who changes what a person signs in with has locked the person before. */
-export async function lockLinkOwner(tx: Transaction, hash: Buffer): Promise<void> {
-  await tx.query({
-    name: 'lock-link-owner',
-    text: 'select from people where id = (select person_id from person_links where hash = $1) for no key update',
-    values: [hash],
-  });
-}
-
 /** Of one who signs in, or adds what to sign in with; or whose things are counted. False: there is no such person. */
 export async function lockPerson(tx: Transaction, id: bigint): Promise<boolean> {
   const { rowCount } = await tx.query({
@@ -191,33 +182,8 @@ export async function removePersonRow(tx: Transaction, id: bigint): Promise<void
   });
 }
 
-export async function storeRaise(
-  tx: Transaction,
-  id: bigint,
-  { role, shelterId }: Post,
-  { hours, by }: { hours: number; by: bigint | null },
-): Promise<Person> {
-  const { rows } = await tx.query<PersonRow>({
-    name: 'store-raise',
-    text: `update people set raised_role = $2, raised_shelter_id = $3, raised_until = now() + make_interval(hours => $4), raised_by = $5
-      where id = $1 returning ${personColumns}`,
-    values: [id, role, shelterId, hours, by],
-  });
-  return theOne(rows);
-}
-
-export async function clearRaise(tx: Transaction, id: bigint): Promise<Person> {
-  const { rows } = await tx.query<PersonRow>({
-    name: 'clear-raise',
-    text: `update people set raised_role = null, raised_shelter_id = null, raised_until = null, raised_by = null
-      where id = $1 returning ${personColumns}`,
-    values: [id],
-  });
-  return theOne(rows);
-}
-
 /** Of a person that is locked. */
-function theOne(rows: readonly PersonRow[]): Person {
+export function theOne(rows: readonly PersonRow[]): Person {
   const person = firstOf(rows);
   if (!person) throw new Error('a locked person is gone');
   return person;

@@ -5,8 +5,8 @@ import { isRaise, mayDo, type Post, rightsOf } from '../../domain/roles.ts';
 import type { Transaction } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { type AuditAuthor, type AuditedAct, type Origin, recordAudit } from '../audit/audit.ts';
-import { endLinks } from './link-queries.ts';
-import { clearRaise, deleteSignIns, findPersonById, type Person, type Raise, storeRaise, updatePerson } from './person-queries.ts';
+import { clearRaise, endLinks, storeRaise } from './link-queries.ts';
+import { deleteSignIns, findPersonById, type Person, type Raise, updatePerson } from './person-queries.ts';
 
 /** As long as an invitation is open. */
 export const raiseHours = 72;
@@ -40,7 +40,7 @@ export async function takeUpRaise(
 ): Promise<{ readonly person: Person; readonly isJournaled: boolean } | undefined> {
   const { id, raise } = person;
   if (!raise?.isOpen || !(await mayStillRaise(tx, person, raise))) return undefined;
-  const areEndsJournaled = await endSignIns(tx, journal, id);
+  const areEndsJournaled = await endSignInsOf(tx, journal, id);
   await clearRaise(tx, id);
   const raised = await updatePerson(tx, id, { name: person.name, role: raise.role, shelterId: raise.shelterId });
   await record(tx, { personId: id, clientId: null, keyId: null, origin }, 'person.changed', person, raise);
@@ -48,7 +48,7 @@ export async function takeUpRaise(
 }
 
 /** Ends everything that a person could sign in with, who is locked. False: the journal's disk is full, and it is ended all the same. */
-export async function endSignIns(tx: Transaction, journal: Journal, id: bigint): Promise<boolean> {
+export async function endSignInsOf(tx: Transaction, journal: Journal, id: bigint): Promise<boolean> {
   await deleteSignIns(tx, id);
   tx.endsAuthority();
   return journal({ act: 'sign_ins_ended', person: id });

@@ -1,3 +1,4 @@
+import { hash, randomBytes } from 'node:crypto';
 import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { recordAudit } from '../audit/audit.ts';
@@ -19,7 +20,6 @@ import {
   selectSessions,
   touchSession,
 } from './session-queries.ts';
-import { hashToken, mintToken } from './tokens.ts';
 
 export type { Session, SignInMethod } from './session-queries.ts';
 
@@ -78,9 +78,6 @@ export async function findSession(db: Db & Writer, token: string): Promise<Signe
   return signedIn;
 }
 
-/** Signed in within the last ten minutes, as acts on people and erasures need it. */
-export const isFresh = (session: Session): boolean => session.isFresh;
-
 export const freshMs = freshMinutes * 60_000;
 
 /** The newest first. */
@@ -106,3 +103,11 @@ export async function endAllSessions(tx: Transaction, by: PersonCaller, except?:
     await recordAudit(tx, by, 'session.ended', { targetId: by.personId, shelterId: by.shelterId, before: { sessions, from: 'all' } });
   return sessions;
 }
+
+/** 256 random bits: that of a session or of a link. Only its hash is stored. */
+export const mintToken = (): string => randomBytes(32).toString('base64url');
+
+const shape = /^[\w-]{43}$/;
+
+/** Undefined: it can't be a token, so that nothing is looked up. */
+export const hashToken = (token: string): Buffer | undefined => (shape.test(token) ? hash('sha256', token, 'buffer') : undefined);

@@ -2,7 +2,7 @@ import type { Transaction } from '../../platform/db/handles.ts';
 import type { AuditAuthor } from '../audit/audit.ts';
 import { createNumberedClient } from '../clients/clients.ts';
 import { PeopleError } from './people-error.ts';
-import { findShelterName, insertStaffClient, lockStaffClient } from './staff-client-queries.ts';
+import { findShelterName, insertStaffClient, lockStaffClient } from './session-queries.ts';
 
 const nameLengthMax = 180;
 

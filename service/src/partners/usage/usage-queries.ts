@@ -173,12 +173,12 @@ export async function findLastUses(db: Db, keyIds: readonly bigint[]): Promise<M
   return new Map(rows.map(({ keyId, at }) => [keyId, at]));
 }
 
-export async function makePartitions(db: Writer): Promise<void> {
+export async function makeUsagePartitions(db: Writer): Promise<void> {
   await db.write({ text: 'select make_usage_partitions()' });
 }
 
 /** Returns the number of dropped partitions. Readers and writers queue behind the lock: rather later than for long. */
-export async function dropPartitions(tx: Transaction, keptDays: number): Promise<number> {
+export async function dropUsagePartitions(tx: Transaction, keptDays: number): Promise<number> {
   await tx.query({ text: `set local lock_timeout = '500ms'` });
   const { rows } = await tx.query<{ dropped: bigint }>({
     text: 'select drop_usage_partitions(make_interval(days => $1)) as dropped',

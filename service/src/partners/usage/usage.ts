@@ -7,9 +7,9 @@ import {
   type ClientUsage,
   type DeprecatedCalls,
   deleteOldWriters,
-  dropPartitions,
+  dropUsagePartitions,
   isKeyOf,
-  makePartitions,
+  makeUsagePartitions,
   selectHours,
   sumByClient,
   sumDeprecated,
@@ -44,7 +44,7 @@ export function createUsageWriter(db: ServiceDb, tally: UsageTally, log: UsageLo
     log,
     // A transaction has its own connection: other statements don't wait behind a large batch.
     add: (batch, { minuteAt, rows }) => db.transaction((tx) => addUsage(tx, { processId, batch }, minuteAt, rows), theService),
-    makePartitions: () => db.transaction((tx) => makePartitions(tx), theService),
+    makePartitions: () => db.transaction((tx) => makeUsagePartitions(tx), theService),
   });
 }
 
@@ -199,7 +199,7 @@ function* chunksOf(fromMs: number, nowMs: number, hours = hoursAtOnce): Generato
 
 /** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
 export async function rotateUsagePartitions(db: ServiceDb): Promise<number> {
-  await makePartitions(db);
+  await makeUsagePartitions(db);
   await deleteOldWriters(db);
-  return db.transaction((tx) => dropPartitions(tx, retentionDays), theService);
+  return db.transaction((tx) => dropUsagePartitions(tx, retentionDays), theService);
 }

@@ -1,13 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { admissionSpan, type LimiterResult } from '../../partners/admission/admission.ts';
-import type { KnownKey } from '../../partners/clients/key-cache.ts';
+import { asksForRehearsal } from '../../partners/admission/rehearsal-hook.ts';
+import { invalidityOf, type KnownKey } from '../../partners/clients/key-cache.ts';
 import type { KeyFinder } from '../../partners/clients/key-finder.ts';
-import { invalidityOf } from '../../partners/clients/key-validity.ts';
 import type { Verdict } from '../../partners/rate-limit/decide.ts';
 import type { Limiter } from '../../partners/rate-limit/limiter.ts';
 import { rateLimitHeaders } from '../../partners/rate-limit/rate-limit-headers.ts';
 import type { LimiterDecision, PendingDecision } from '../../partners/rate-limit/redis-limiter.ts';
-import { asksForRehearsal } from '../../partners/rehearsal/rehearsal-hook.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { newRequestId, type ObserveRequest } from '../../platform/http/finished-requests.ts';

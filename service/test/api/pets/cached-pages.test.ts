@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { theService } from '../../../src/domain/actor.ts';
-import { settleClientChange } from '../../../src/partners/clients/client-epochs.ts';
+import { settleClientChange } from '../../../src/partners/clients/client-changes.ts';
 import { revokeApiKey } from '../../../src/partners/clients/clients.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../../testkit/test-author.ts';
 import { theService } from '../../../src/domain/actor.ts';
-import { changedValues, recordAudit, rotateAuditPartitions } from '../../../src/partners/audit/audit.ts';
-import { type AuditFilter, listActs } from '../../../src/partners/audit/audit-list.ts';
+import { type AuditFilter, changedValues, listActs, recordAudit, rotateAuditPartitions } from '../../../src/partners/audit/audit.ts';
 import { networkOfAddress } from '../../../src/platform/caller-addresses.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { openTestStore } from '../../test-store.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import { disableByOperator, enableByOperator } from '../../../src/changes/webhooks/webhooks.ts';
 import { theService } from '../../../src/domain/actor.ts';
-import { settleClientChange } from '../../../src/partners/clients/client-epochs.ts';
+import { settleClientChange } from '../../../src/partners/clients/client-changes.ts';
 import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
 import { errorResponse } from '../../error-response.ts';

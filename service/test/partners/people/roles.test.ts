@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { theService, visibilityOf } from '../../../src/domain/actor.ts';
 import { isRaise, mayDo, type Role, rightsOf } from '../../../src/domain/roles.ts';
-import { listActs } from '../../../src/partners/audit/audit-list.ts';
+import { listActs } from '../../../src/partners/audit/audit.ts';
 import { invitePerson } from '../../../src/partners/people/people.ts';
 import type { PersonCaller } from '../../../src/partners/principals/principals.ts';
 import { settleApplications } from '../../../src/store/applications/settling.ts';

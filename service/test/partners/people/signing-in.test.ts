@@ -16,11 +16,11 @@ import {
   recordPasskeyUse,
   removePasskey,
   renamePasskey,
+  useOnce,
 } from '../../../src/partners/people/passkeys.ts';
 import { findPerson, invitePerson, removePerson } from '../../../src/partners/people/people.ts';
 import { sweepPeople } from '../../../src/partners/people/people-sweep.ts';
-import { endAllSessions, endSession, findSession, isFresh, listSessions, openSession } from '../../../src/partners/people/sessions.ts';
-import { useOnce } from '../../../src/partners/people/used-values.ts';
+import { endAllSessions, endSession, findSession, listSessions, openSession } from '../../../src/partners/people/sessions.ts';
 import { type PersonCaller, personCaller } from '../../../src/partners/principals/principals.ts';
 import { actAs, join, operator, origin, signIn } from '../../people-steps.ts';
 import { openTestStore } from '../../test-store.ts';
@@ -100,7 +100,7 @@ describe('a session', () => {
     expect((await findSession(db, token))?.session.isFresh).toBe(true);
     await store.write(`update sessions set signed_in_at = ${ago('10 minutes')}`);
     const found = await findSession(db, token);
-    expect(found && isFresh(found.session)).toBe(false);
+    expect(found?.session.isFresh).toBe(false);
   });
 
   test('that is replaced by a sign-in has ended, and the new one has another id and token', async () => {

@@ -124,3 +124,53 @@ export async function deletePasskey(tx: Transaction, personId: bigint, id: bigin
   });
   return rows[0]?.name;
 }
+
+export async function findPersonByIdentity(db: Db, issuer: string, subject: string): Promise<Person | undefined> {
+  const { rows } = await db.query<PersonRow>({
+    name: 'person-by-identity',
+    text: `select ${personColumns} from identities join people on people.id = person_id
+      where issuer = $1 and subject = $2 and removed_at is null`,
+    values: [issuer, subject],
+  });
+  return rows[0] && personOf(rows[0]);
+}
+
+/** False: the account is somebody's already. */
+export async function insertIdentity(tx: Transaction, issuer: string, subject: string, personId: bigint): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'insert-identity',
+    text: 'insert into identities (issuer, subject, person_id) values ($1, $2, $3) on conflict (issuer, subject) do nothing',
+    values: [issuer, subject, personId],
+  });
+  return rowCount === 1;
+}
+
+export async function isIdentified(db: Db, personId: bigint): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'is-identified',
+    text: 'select from identities where person_id = $1 limit 1',
+    values: [personId],
+  });
+  return rowCount === 1;
+}
+
+/** False: it was used before. */
+export async function insertUsedValue(tx: Transaction, purpose: string, hash: Buffer, expiresAt: Date): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'insert-used-value',
+    text: 'insert into used_values (purpose, hash, expires_at) values ($1, $2, $3) on conflict (purpose, hash) do nothing',
+    values: [purpose, hash, expiresAt],
+  });
+  return rowCount === 1;
+}
+
+/** Those that have ended. A minute later, by which clocks may differ: a value that still counts elsewhere is not forgotten here. */
+export async function deleteUsedValues(db: Writer, limit: number): Promise<number> {
+  const { rowCount } = await db.write({
+    name: 'delete-used-values',
+    text: `delete from used_values where (purpose, hash) in (
+      select purpose, hash from used_values where expires_at < now() - interval '1 minute' order by expires_at limit $1 for update skip locked)`,
+    values: [limit],
+  });
+  return rowCount ?? 0;
+}

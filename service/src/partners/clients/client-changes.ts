@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Poller } from '../../platform/bounded/poller.ts';
 import { settledMs } from '../../platform/db/change-watch.ts';
+import type { Db } from '../../platform/db/handles.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import type { RedisLink } from '../../platform/redis/redis-link.ts';
 import { clientSubject } from '../rate-limit/charging.ts';
+import { selectEndedKeys } from './client-queries.ts';
 
 const ttlSeconds = 86_400;
 const totalTimeoutMs = 2_000;
@@ -35,3 +38,30 @@ export async function replaceEpoch(link: RedisLink, redisKeys: RedisKeys, client
   } while (performance.now() < deadline);
   return false;
 }
+
+/** Tells of keys that have recently ended. The same key may be told of more than once. */
+export type KeyWatch = Poller<ReadonlySet<bigint>>;
+
+const intervalMs = 400;
+/** `revoked_at` is the start of the transaction, which may commit up to this much later. */
+const commitDelayMaxSeconds = 10;
+
+/**
+ * Polls for keys that were revoked, have expired, or were suspended with their client, so that their open streams can be
+ * closed: a stream is authenticated only once, when it opens. Each poll covers the time since the last one that succeeded, so an outage
+ * of PostgreSQL hides no key.
+ */
+export const openKeyWatch = (db: Db, onError: (error: unknown) => void): KeyWatch =>
+  new Poller<ReadonlySet<bigint>>({
+    begin: () => {
+      let polledAtMs = performance.now();
+      return async () => {
+        const startedAtMs = performance.now();
+        const ended = new Set(await selectEndedKeys(db, (startedAtMs - polledAtMs) / 1_000 + commitDelayMaxSeconds));
+        polledAtMs = startedAtMs;
+        return { news: ended.size > 0 ? ended : undefined, hasMore: false };
+      };
+    },
+    intervalMs,
+    onError,
+  });

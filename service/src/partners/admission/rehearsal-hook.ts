@@ -5,10 +5,10 @@ import { AppError, show, unavailable } from '../../platform/errors.ts';
 import { exposedHeaders } from '../../platform/http/protocol/browsers.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
-import type { Admission, RateLimitState } from '../admission/admission.ts';
 import { minuteMs, type Verdict } from '../rate-limit/decide.ts';
 import type { Quota } from '../rate-limit/plans.ts';
 import { clientLimitError, type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
+import type { Admission, RateLimitState } from './admission.ts';
 
 interface Parts {
   readonly redis: Pick<RedisLink, 'call'>;
