@@ -7,7 +7,7 @@ import { temporaryFolder } from '../testkit/temporary-folder.ts';
 import { changedFiles, type ListedProof, relatedProofs, relatedTests } from './changed.ts';
 import { runCommand } from './command.ts';
 import { lintMigrations } from './migrations-lint.ts';
-import { findMisplaced } from './placement.ts';
+import { findMisplaced, findStrayBinaries } from './placement.ts';
 import { buildSdk } from './sdk-build.ts';
 import { sdkTypes, typesFile } from './sdk-types.ts';
 import { findCoinages } from './words.ts';
@@ -66,7 +66,7 @@ const staticSteps: readonly Step[] = [
   { name: 'oxlint', about: code, run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
   { name: 'knip', about: code, run: () => tool('knip', '--no-progress', '--treat-config-hints-as-errors') },
   { name: 'directions', about: code, run: checkDirections },
-  { name: 'placement', about: code, run: checkPlacement },
+  { name: 'placement', about: /./, run: checkPlacement },
   { name: 'words', about: /./, run: checkWords },
   { name: 'sdk', about: api, run: checkSdk },
   { name: 'openapi-lint', about: api, run: () => tool('redocly', 'lint', 'openapi.json') },
@@ -187,7 +187,7 @@ async function checkMigrations(): Promise<Outcome> {
 }
 
 async function checkPlacement(): Promise<Outcome> {
-  const misplaced = findMisplaced('service/src');
+  const misplaced = [...findMisplaced('service/src'), ...findStrayBinaries('.')];
   return misplaced.length === 0 ? success : failure(misplaced.join('\n'));
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -19,6 +20,13 @@ const placements: readonly Placement[] = [
   { what: 'console', pattern: /\bconsole\.\w+\(/, home: /^cli\/output\.ts$/ },
 ];
 
+/** Where binary files are: the fonts, pictures and icons that pages show. */
+const binaryHomes: readonly RegExp[] = [
+  /^docs-site\/assets\/[^/]+\.(webp|ico)$/,
+  /^docs\/(figures|guides\/assets)\/[^/]+\.webp$/,
+  /^(docs-site\/assets|examples\/adoption-site\/public)\/fonts\/[^/]+\.woff2$/,
+];
+
 /** Lines of the service with code that belongs in another file. */
 export function findMisplaced(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -28,6 +36,17 @@ export function findMisplaced(folder: string): string[] {
     if (!found.some(({ file }) => home.test(file))) return [`no ${what} found where it belongs: is the pattern still right?`];
     return found.filter(({ file }) => !home.test(file)).map(({ file, line }) => `${folder}/${file}:${line}: ${what} belongs in ${home}`);
   });
+}
+
+/** Binary files that are tracked elsewhere: in a change nobody can read them, and the history has them forever. */
+export function findStrayBinaries(root: string): string[] {
+  const listed = execFileSync('git', ['ls-files', '--eol', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
+  const binaries = listed.filter((line) => line.startsWith('i/-text')).map((line) => line.slice(line.indexOf('\t') + 1));
+  const unused = binaryHomes.filter((home) => !binaries.some((file) => home.test(file)));
+  if (unused.length > 0) return unused.map((home) => `no binary file found in ${home}: is the pattern still right?`);
+  return binaries
+    .filter((file) => !binaryHomes.some((home) => home.test(file)))
+    .map((file) => `${file}: a binary file is tracked by git. Remove it and add its folder to .gitignore, or add its place to binaryHomes`);
 }
 
 function linesWith(pattern: RegExp, file: string): number[] {

@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../testkit/temporary-folder.ts';
+import { findStrayBinaries } from '../../../tools/placement.ts';
+
+const inPlace = [
+  'docs-site/assets/favicon.ico',
+  'docs-site/assets/biscuit.webp',
+  'docs-site/assets/fonts/figtree.woff2',
+  'docs/guides/assets/hold.webp',
+];
+
+/** What is found where git tracks these files. */
+function findIn(files: Readonly<Record<string, string>>): string[] {
+  using folder = temporaryFolder('placement');
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder.path, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  execFileSync('git', ['init', '--quiet'], { cwd: folder.path });
+  execFileSync('git', ['add', '--all'], { cwd: folder.path });
+  return findStrayBinaries(folder.path);
+}
+
+const binary = '\0\x01\x02';
+const binaries = Object.fromEntries(inPlace.map((file) => [file, binary]));
+
+test('binary files are found where they do not belong, whatever their name, and texts are not', () => {
+  expect(findIn({ ...binaries, 'README.md': '# Text\n' })).toEqual([]);
+  const found = findIn({ ...binaries, 'compiled/00045b6b': binary, 'docs/figures/notes.txt': binary, 'docs/guides/hold.webp': binary });
+  expect(found.map((line) => line.split(':')[0])).toEqual(['compiled/00045b6b', 'docs/figures/notes.txt', 'docs/guides/hold.webp']);
+});
+
+test('a place without a binary file is an error, so that a search that finds none is noticed', () => {
+  expect(findIn({ 'README.md': '# Text\n' })).toEqual([
+    expect.stringContaining('no binary file found'),
+    expect.anything(),
+    expect.anything(),
+  ]);
+});
