@@ -41,7 +41,7 @@ const table = {
   },
 } as const satisfies Record<string, ApplicationState>;
 
-export type ApplicationState = {
+type ApplicationState = {
   /** For the documents. */
   readonly meaning: string;
 } & (
@@ -125,7 +125,7 @@ interface Lately {
 
 export type ApplicationParty = 'client' | 'adopter' | 'staff' | 'service';
 
-export interface ApplicationAction {
+interface ApplicationAction {
   readonly from: readonly ApplicationStatus[];
   /** Also from this status, for so many days, if this party has led to it. */
   readonly lately?: Lately;

@@ -16,7 +16,7 @@ const excludable = [
 type ExcludableName = (typeof excludable)[number];
 
 /** Filters that an animal matches all of if it is left out. */
-export type Excluded = Pick<FilterValues, ExcludableName>;
+type Excluded = Pick<FilterValues, ExcludableName>;
 
 const valuePatterns: { readonly [Kind in ColumnFilterRow['kind']]?: (row: ColumnFilterRow) => string } = {
   id: () => '\\d{1,18}',

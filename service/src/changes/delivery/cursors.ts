@@ -7,7 +7,7 @@ import type { ShardLease } from './shard-lease.ts';
 import { joinEndpoints, moveEndpoints, moveReplays, moveShards } from './shard-queries.ts';
 import type { Shares } from './shares.ts';
 
-export interface CursorsParts {
+interface CursorsParts {
   readonly db: Transactor;
   readonly lease: ShardLease;
   readonly endpoints: Endpoints;

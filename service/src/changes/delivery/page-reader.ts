@@ -5,7 +5,7 @@ import type { DueRows } from './due-rows.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { FeedReader } from './feed-reader.ts';
 
-export interface PageReaderParts {
+interface PageReaderParts {
   readonly db: Db;
   readonly feed: FeedReader;
   readonly dueRows: DueRows;

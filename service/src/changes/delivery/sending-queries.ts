@@ -6,7 +6,7 @@ import type { EventRow } from '../events/events.ts';
 import { isServed, managedShelter, mayReadPrivate, mayReadPublic } from '../webhooks/endpoint-conditions.ts';
 
 /** Something to send to an endpoint: an event, or a test. */
-export interface Candidate {
+interface Candidate {
   readonly webhookId: bigint;
   readonly deliveryId: bigint;
   readonly event: EventRow | undefined;

@@ -20,7 +20,7 @@ const balanceIntervalMs = 500;
 /** An exchange takes 10 s at most: what is begun by now has ended before another worker can have the shard. */
 const startBeforeMs = 9_000;
 
-export interface LeaseChanges {
+interface LeaseChanges {
   readonly acquired: readonly AcquiredShard[];
   /** Shards that another worker should have. Release them when nothing of them is in flight. */
   readonly surplus: readonly bigint[];

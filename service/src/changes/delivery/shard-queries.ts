@@ -24,7 +24,7 @@ export async function insertWorker(db: Writer, leaseSeconds: number): Promise<Le
   return inserted;
 }
 
-export interface Lease {
+interface Lease {
   readonly id: bigint;
   readonly expiresAt: string;
 }
@@ -53,7 +53,7 @@ export async function deleteExpiredWorkers(db: Writer): Promise<void> {
   });
 }
 
-export interface ShardOwner {
+interface ShardOwner {
   readonly id: bigint;
   readonly isFree: boolean;
   readonly isOwn: boolean;

@@ -62,7 +62,7 @@ export async function hasNothingToPublish(db: Db): Promise<boolean> {
 }
 
 /** Null: not known. */
-export interface FeedServers {
+interface FeedServers {
   readonly here: string | null;
   /** Where the last position was assigned. */
   readonly recorded: string | null;

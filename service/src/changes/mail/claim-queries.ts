@@ -130,7 +130,7 @@ export async function endMail(db: Writer, claim: MailClaim, state: 'sent' | 'fai
   });
 }
 
-export interface Deferral {
+interface Deferral {
   readonly seconds: number;
   /** The server has put off this message alone, which is no fault of the store. */
   readonly isOfRecipient: boolean;

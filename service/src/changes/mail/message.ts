@@ -54,7 +54,7 @@ export async function composeMessage(message: MailMessage, sending: Sending): Pr
 }
 
 /** Stays the same at each attempt. With the time: after a restore an id may be assigned again. */
-export const messageIdOf = ({ id, createdAt, from }: Pick<Sending, 'id' | 'createdAt' | 'from'>): string =>
+const messageIdOf = ({ id, createdAt, from }: Pick<Sending, 'id' | 'createdAt' | 'from'>): string =>
   `<mail.${id}.${createdAt.getTime().toString(36)}@${asciiDomainOf(from.address)}>`;
 
 /** As the API accepts addresses: without quotes, comments or a source route. */

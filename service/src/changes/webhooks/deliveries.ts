@@ -30,7 +30,7 @@ import { notifyWorker, type Owner } from './webhook-queries.ts';
 import type { Delivery, DeliveryAttempt, DeliveryStatus, ReplayRequest } from './webhook-schemas.ts';
 import { getEnabled, getWebhook } from './webhooks.ts';
 
-export const replayMax = 10_000;
+const replayMax = 10_000;
 const retentionDays = 30;
 const attemptsShownMax = 100;
 /** Events that are read for a page of queued deliveries: at once, and how often. Most of them may be sent already. */

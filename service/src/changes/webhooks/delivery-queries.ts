@@ -5,7 +5,7 @@ import type { Subscriber } from './subscriptions.ts';
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './webhook-schemas.ts';
 
 /** Where an endpoint is in the feed, and which events it gets. */
-export interface Reading extends Subscriber {
+interface Reading extends Subscriber {
   /** Everything up to here is decided. Of later events, some may be. */
   readonly position: bigint;
   /** The last position that is queued. */

@@ -8,7 +8,7 @@ const columns = `id, url, types, shelter_ids as "shelterIds", category_ids as "c
   case when status = 'enabled' and verified_at is null then 'unverified' else status::text end as status,
   disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt", updated_at as "updatedAt"`;
 
-export interface ListedWebhook extends Webhook {
+interface ListedWebhook extends Webhook {
   readonly clientId: bigint;
   readonly keyId: bigint | null;
   /** When the first event that it may still have to get was published; null: it is not behind. */
@@ -168,7 +168,7 @@ export async function notifyWorker(tx: Transaction, id: bigint): Promise<void> {
   });
 }
 
-export interface FailingWebhook {
+interface FailingWebhook {
   readonly id: bigint;
   readonly clientId: bigint;
   readonly failingSince: Date;

@@ -1,5 +1,4 @@
-import type { Acting } from '../../domain/actor.ts';
-import { theService } from '../../domain/actor.ts';
+import { type Acting, theService } from '../../domain/actor.ts';
 import { type EventType, mayReadPrivateEvents, scopesToRead } from '../../domain/event-types.ts';
 import { hasOne, type Scope } from '../../domain/scopes.ts';
 import { insufficientScope } from '../../partners/admission/access.ts';

@@ -26,7 +26,7 @@ const autovacuumTimeoutMs = 5_000;
 /** A standby that is there confirms within this time. */
 const standbyReplyMs = 1_000;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly dir?: string;
   readonly totalTimeoutMs?: number;
   /** Called before anything is changed, once no other `migrate` runs. */

@@ -10,7 +10,7 @@ import {
 } from './migration-files.ts';
 import { connectAsOwner } from './owner-connection.ts';
 
-export interface PlannedMigration extends MigrationFacts {
+interface PlannedMigration extends MigrationFacts {
   readonly name: string;
 }
 

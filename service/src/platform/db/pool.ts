@@ -72,7 +72,7 @@ export function connectionsOf(poolSize: number): Readonly<Record<'serve' | 'work
   return { worker, serve: worker + reads + writes + searchConnections + 1 };
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly byIndex?: boolean;
   readonly timeoutFactor?: number;
   readonly onIdsSkipped?: () => void;
