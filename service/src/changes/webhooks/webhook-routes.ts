@@ -1,6 +1,6 @@
 import { scopesThat } from '../../domain/scopes.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { created, idReader, operation, page, read, removed, updated } from '../../partners/admission/operation.ts';
+import { created, idReader, noContent, operation, page, read, updated } from '../../partners/admission/operation.ts';
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
@@ -117,7 +117,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
       summary: 'Remove an endpoint',
       description: 'Queued deliveries are no longer sent.',
       params: WebhookPath,
-      response: removed('The endpoint was removed.'),
+      response: noContent('The endpoint was removed.'),
       errors: webhookErrors.get,
     }),
     async (request, reply) => {

@@ -35,7 +35,7 @@ const labelOf = ({ label, tone }: { label: string; tone: Tone }): Html => html`<
 export const applicationLabel = (status: string): Html => labelOf(applicationWords[status as ConfirmedStatus]);
 export const orderLabel = (status: OrderStatus): Html => labelOf(orderWords[status]);
 
-export const closedReasons: Readonly<Record<ClosedReason, string>> = {
+export const closedReasonWords: Readonly<Record<ClosedReason, string>> = {
   adopted: 'somebody else has adopted the animal',
   unavailable: 'the animal is no longer here',
   cancelled: 'its order ended without an adoption',
@@ -81,7 +81,7 @@ export function applicationDeed(
   if (from === null) return by === 'staff' ? html`${who(moment, reader)} entered it at the desk` : html`It was sent`;
   if (to === 'closed' && by === 'staff')
     return html`${who(moment, reader, by)} ${has(moment, reader)} ended it with all that its sender had sent`;
-  if (to === 'closed') return html`It was closed${closedReason !== null && `: ${closedReasons[closedReason]}`}`;
+  if (to === 'closed') return html`It was closed${closedReason !== null && `: ${closedReasonWords[closedReason]}`}`;
   if (to === 'withdrawn' && by === 'adopter') return html`The adopter has withdrawn it`;
   return html`${who(moment, reader, by)} ${has(moment, reader)} ${deeds[to](from)}`;
 }

@@ -16,7 +16,16 @@ import { FormError, ifUnrecorded } from '../screens/page-error.ts';
 import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { type AdoptionParts, bondedNote, getListedApplication, othersNote, readSituation } from './adoption-parts.ts';
-import { adopterName, answerList, applicationDeed, applicationLabel, closedReasons, deedsCard, mailLink, name } from './adoption-words.ts';
+import {
+  adopterName,
+  answerList,
+  applicationDeed,
+  applicationLabel,
+  closedReasonWords,
+  deedsCard,
+  mailLink,
+  name,
+} from './adoption-words.ts';
 import { actsOf, addInlineForms, type InlineForms } from './decisions.ts';
 
 const manages = scopesThat('manageOrders');
@@ -55,7 +64,7 @@ ${failures.length > 0 && undelivered(application, failures)}
           'Sent by': name(application.client),
           Order:
             orderId !== null && (order ? html`<a href="/orders/${orderId}">Order ${orderId}</a>` : `Order ${orderId}, in another shelter`),
-          'Why closed': closedReason !== null && closedReasons[closedReason],
+          'Why closed': closedReason !== null && closedReasonWords[closedReason],
         })}${message !== null && html`<h3>What you wrote to the adopter</h3><p class="story" dir="auto">${message}</p>`}</section>
 <section class="card"><h2>Next</h2>
 ${isWaiting && html`<p>${othersNote(pet, situation, mails)} <a href="/applications/pets/${petId}">Compare all side by side</a></p>`}

@@ -85,7 +85,7 @@ export const created = (what: string, schema: Shared, headers: ResponseHeaders =
 
 export const updated = (what: string, schema: Shared, headers: ResponseHeaders = {}) => ({ 200: jsonResponse(what, Ref(schema), headers) });
 
-export const removed = (description: string) => ({ 204: { type: 'null', description } });
+export const noContent = (description: string) => ({ 204: { type: 'null', description } });
 
 export const ifMatch = (what: string) =>
   Type.Object({

@@ -49,7 +49,7 @@ export function createUsageWriter(db: ServiceDb, tally: UsageTally, log: UsageLo
 }
 
 /** The requests of a period, those with an error by code, and those to a deprecated operation by operation. */
-export interface Counts {
+interface UsageCounts {
   requests: number;
   readonly errors: Array<{ readonly code: string; readonly count: number }>;
   readonly deprecated: Array<{ readonly operation: string; readonly count: number }>;
@@ -59,11 +59,11 @@ export interface Usage {
   readonly from: Date;
   readonly to: Date;
   readonly interval: UsageInterval;
-  readonly total: Counts;
+  readonly total: UsageCounts;
   /** Those that were used, the busiest first. */
-  readonly keys: ReadonlyArray<Counts & { readonly keyId: bigint }>;
+  readonly keys: ReadonlyArray<UsageCounts & { readonly keyId: bigint }>;
   /** Those with a request, the oldest first. */
-  readonly intervals: ReadonlyArray<Counts & { readonly start: Date }>;
+  readonly intervals: ReadonlyArray<UsageCounts & { readonly start: Date }>;
 }
 
 export interface UsageQuery {
@@ -131,7 +131,7 @@ function readTime(name: string, text: string | undefined): number | undefined {
   return ms;
 }
 
-function countsOf(sums: ReadonlyArray<Pick<UsageSum, 'kind' | 'name' | 'count'>>): Counts {
+function countsOf(sums: ReadonlyArray<Pick<UsageSum, 'kind' | 'name' | 'count'>>): UsageCounts {
   const byName = (kind: UsageSum['kind']) => {
     const counts = new Map<string, number>();
     for (const sum of sums) if (sum.kind === kind) counts.set(sum.name, (counts.get(sum.name) ?? 0) + Number(sum.count));

@@ -10,7 +10,7 @@ import {
 } from '../../domain/application-states.ts';
 import { hasOne, scopesThat } from '../../domain/scopes.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { created, idReader, operation, page, read, removed, sendJson, updated } from '../../partners/admission/operation.ts';
+import { created, idReader, noContent, operation, page, read, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { IdempotentResponse } from '../../partners/idempotency/idempotency.ts';
 import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
@@ -183,7 +183,7 @@ export function applicationRoutes(api: Api, { db, catalogue, journal, statusUrlO
       description:
         "For one that was sent to a wrong address, or by mistake: it and its adopter's data are gone. One that its adopter has confirmed can be withdrawn.",
       params: applicationId,
-      response: removed('The application was deleted.'),
+      response: noContent('The application was deleted.'),
       errors: applicationErrors.delete,
     }),
     async (request, reply) => {

@@ -1,5 +1,5 @@
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { created, idReader, operation, page, removed, updated } from '../../partners/admission/operation.ts';
+import { created, idReader, noContent, operation, page, updated } from '../../partners/admission/operation.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import { readPage, sendPage } from '../../platform/http/paging.ts';
@@ -63,7 +63,7 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
       description: 'For a category that was registered by mistake. It must have no name and no animals; removed animals count too.',
       'x-stability': 'experimental',
       params: categoryId,
-      response: removed('The category was removed.'),
+      response: noContent('The category was removed.'),
       errors: categoryErrors.remove,
     }),
     async (request, reply) => {

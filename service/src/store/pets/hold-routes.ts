@@ -1,7 +1,7 @@
 import { scopesThat } from '../../domain/scopes.ts';
 import { whoMay } from '../../partners/admission/access.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { idReader, operation, read, removed, updated } from '../../partners/admission/operation.ts';
+import { idReader, noContent, operation, read, updated } from '../../partners/admission/operation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type Api, PathIds, Ref } from '../../platform/http/schemas.ts';
@@ -64,7 +64,7 @@ export function holdRoutes(api: Api, { db, catalogue, findOrderedPets, clock }: 
       operationId: 'endHold',
       summary: 'End the hold of an animal',
       description: `The animal becomes available, unless an order is open or it was pending before. Also succeeds if it is not held. Needs ${whoMay('changePets')}.`,
-      response: removed('The animal is not held.'),
+      response: noContent('The animal is not held.'),
       errors: holdErrors.end,
     }),
     async (request, reply) => {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { scopesThat } from '../../domain/scopes.ts';
 import { whoMay } from '../../partners/admission/access.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { idReader, operation, read, removed, sendJson, updated } from '../../partners/admission/operation.ts';
+import { idReader, noContent, operation, read, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Api, jsonResponse, locationHeader, Ref } from '../../platform/http/schemas.ts';
@@ -155,7 +155,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
       summary: 'Remove a photo',
       description: `Its pictures are deleted after a day; caches may keep them longer. ${whoWrites}`,
       params: PhotoPath,
-      response: removed('The photo was removed.'),
+      response: noContent('The photo was removed.'),
       errors: photoErrors.change,
     }),
     async (request, reply) => {
