@@ -194,7 +194,7 @@ const keptMs = 1_000;
 
 /** Each command that the scripts of the store use, on keys that begin as the store's do. Says which of them fail, and how. */
 export const commandScript = `
-local text, list, set = KEYS[1], KEYS[2], KEYS[3]
+local text, list, set, hash = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local failed = {}
 local function try(...)
   local reply = redis.pcall(...)
@@ -214,6 +214,10 @@ try('ZRANGEBYSCORE', set, 0, 1)
 try('ZREMRANGEBYSCORE', set, 2, 3)
 try('ZREMRANGEBYRANK', set, 1, 2)
 try('PEXPIRE', set, ARGV[1])
+try('HSET', hash, 'field', '1')
+try('HMGET', hash, 'field')
+try('PEXPIREAT', hash, ARGV[2])
+try('PEXPIRE', hash, ARGV[1])
 try('DEL', text)
 try('HSET', text, 'field', '1')
 try('HMGET', text, 'field')
@@ -223,9 +227,10 @@ return failed`;
 /** Runs every kind of command that the store uses, as its processes do, so that a right that is missing is found whatever its reason. */
 async function checkCommands(client: Redis): Promise<Judgement> {
   const name = `hw:doctor:{0}:${randomUUID()}`;
+  const keys = ['text', 'list', 'set', 'hash'].map((kind) => `${name}:${kind}`);
   const commands: Record<string, () => Promise<unknown>> = {
     SET: () => client.set(name, '', 'PX', keptMs, 'NX'),
-    EVAL: () => client.eval(commandScript, 3, `${name}:text`, `${name}:list`, `${name}:set`, keptMs),
+    EVAL: () => client.eval(commandScript, keys.length, ...keys, keptMs, Date.now() + keptMs),
   };
   for (const [command, run] of Object.entries(commands)) {
     try {
