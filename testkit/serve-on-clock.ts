@@ -1,6 +1,6 @@
 // `homeward serve` with a clock that runs faster than real time, so that a proof need not wait for minutes.
 //   node serve-on-clock.ts START RATE
-import { serve } from '../service/src/cli/serve.ts';
+import { serve } from '../service/src/cli/processes/serve.ts';
 import { loadConfig } from '../service/src/platform/config.ts';
 
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type DevServers, devServersFile } from '../service/src/cli/dev-servers.ts';
+import { type DevServers, devServersFile } from '../service/src/cli/processes/dev-servers.ts';
 
 /** Lets the command line find these servers until it is disposed. Only this user may read the file: a URL may contain a password. */
 export function publishServers(root: string, env: DevServers['env']): Disposable {

@@ -17,7 +17,7 @@ const placements: readonly Placement[] = [
   { what: 'SQL', pattern: statement, home: /(^platform\/db\/|-queries\.ts$)/ },
   { what: 'process.env', pattern: /\bprocess\.env\b|\benv\b.*from 'node:process'/, home: /^main\.ts$/ },
   // That file escapes what it prints, so that it is safe for a terminal.
-  { what: 'console', pattern: /\bconsole\.\w+\(/, home: /^cli\/output\.ts$/ },
+  { what: 'console', pattern: /\bconsole\.\w+\(/, home: /^cli\/terminal\/output\.ts$/ },
 ];
 
 /** Where binary files are: the fonts, pictures and icons that pages show. */

@@ -33,7 +33,7 @@ const coinages: readonly Coinage[] = [
 const exceptions: readonly RegExp[] = [
   /idempotent[_-]answers?/g,
   /\banswer: (Type|attempt|string|null)/g,
-  /\banswers: (erased|stored)/g,
+  /\banswers: (erased|stored|responses)/g,
   /"answers":null|\banswers, created_at\b/g,
   // The fields of a form for an adopter's answers.
   /\banswer_\w+/g,

@@ -42,7 +42,7 @@ export const mail: Proof = {
       to: 'if (signal.aborted) throw new NotBegun();',
     },
   ],
-  about: ['service/src/changes/mail', 'service/src/store/applications/application-mail.ts', 'service/src/cli/mail-jobs.ts'],
+  about: ['service/src/changes/mail', 'service/src/store/applications/application-mail.ts', 'service/src/cli/processes/mail-jobs.ts'],
   timeoutMs: 1_800_000,
   run,
 };

@@ -15,7 +15,7 @@ export const rolling: Proof = {
   name: 'rolling',
   promise: 'processes are restarted one by one behind a load balancer: no request fails, no write and no event of a stream is lost',
   // The mutant exits at once on SIGTERM, with requests in flight.
-  mutant: [{ file: 'cli/serve.ts', from: 'await sleep(err ? 0 : config.drainMs);', to: 'process.exit(0);' }],
+  mutant: [{ file: 'cli/processes/serve.ts', from: 'await sleep(err ? 0 : config.drainMs);', to: 'process.exit(0);' }],
   run,
 };
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { findDevServers } from './cli/dev-servers.ts';
+import { findDevServers } from './cli/processes/dev-servers.ts';
 import { runProgram } from './cli/program.ts';
 
 // If the launcher is killed, stop too: nothing else would stop this process.

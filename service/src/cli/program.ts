@@ -1,44 +1,49 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError, type Help } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
 import { ClientsError } from '../partners/clients/clients.ts';
 import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from '../platform/config.ts';
-import { type DevServers, withDevServers } from './dev-servers.ts';
-import { explainFailure } from './failures.ts';
-import { Declined, printNote, printProblem, styled, UsageError } from './output.ts';
-import { versionAndCommit } from './release.ts';
+import { type DevServers, withDevServers } from './processes/dev-servers.ts';
+import { explainFailure } from './terminal/failures.ts';
+import { Declined, printNote, printProblem, styled, UsageError } from './terminal/output.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type AddCommands = (program: Command, config: ReadConfig, env: Environment) => void;
 
 /** What adds each command, in the order of the help. Only what is needed is imported: most commands start in half the time. */
 const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
-  serve: async () => (await import('./serve.ts')).addServeCommand,
-  console: async () => (await import('./console.ts')).addConsoleCommand,
-  worker: async () => (await import('./worker.ts')).addWorkerCommand,
-  images: async () => (await import('./images.ts')).addImagesCommand,
-  migrate: async () => (await import('./migrate.ts')).addMigrateCommand,
-  keys: async () => (await import('./keys.ts')).addKeyCommands,
-  clients: async () => (await import('./clients.ts')).addClientCommands,
-  people: async () => (await import('./people.ts')).addPeopleCommands,
-  audit: async () => (await import('./audit.ts')).addAuditCommands,
-  usage: async () => (await import('./usage.ts')).addUsageCommand,
-  deprecations: async () => (await import('./deprecations.ts')).addDeprecationsCommand,
-  bans: async () => (await import('./bans.ts')).addBanCommands,
-  categories: async () => (await import('./categories.ts')).addCategoryCommands,
-  shelters: async () => (await import('./shelters.ts')).addShelterCommands,
-  pets: async () => (await import('./pets.ts')).addPetCommands,
-  photos: async () => (await import('./photos.ts')).addPhotoCommands,
-  applications: async () => (await import('./applications.ts')).addApplicationCommands,
-  orders: async () => (await import('./orders.ts')).addOrderCommands,
-  webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
-  doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
-  'support-bundle': async () => (await import('./support-bundle.ts')).addSupportBundleCommand,
-  verify: async () => (await import('./verify.ts')).addVerifyCommand,
-  journal: async () => (await import('./journal.ts')).addJournalCommands,
-  'restore-check': async () => (await import('./restore-check.ts')).addRestoreCheckCommand,
-  openapi: async () => (await import('./openapi.ts')).addOpenApiCommand,
-  completion: async () => (await import('./completion.ts')).addCompletionCommand,
+  serve: async () => (await import('./processes/serve.ts')).addServeCommand,
+  console: async () => (await import('./processes/console.ts')).addConsoleCommand,
+  worker: async () => (await import('./processes/worker.ts')).addWorkerCommand,
+  images: async () => (await import('./processes/images.ts')).addImagesCommand,
+  migrate: async () => (await import('./processes/migrate.ts')).addMigrateCommand,
+  keys: async () => (await import('./access/keys.ts')).addKeyCommands,
+  clients: async () => (await import('./access/clients.ts')).addClientCommands,
+  people: async () => (await import('./access/people.ts')).addPeopleCommands,
+  audit: async () => (await import('./access/audit.ts')).addAuditCommands,
+  usage: async () => (await import('./access/usage.ts')).addUsageCommand,
+  deprecations: async () => (await import('./access/usage.ts')).addDeprecationsCommand,
+  bans: async () => (await import('./access/bans.ts')).addBanCommands,
+  categories: async () => (await import('./animals/categories.ts')).addCategoryCommands,
+  shelters: async () => (await import('./adoption/shelters.ts')).addShelterCommands,
+  pets: async () => (await import('./animals/pets.ts')).addPetCommands,
+  photos: async () => (await import('./animals/photos.ts')).addPhotoCommands,
+  applications: async () => (await import('./adoption/applications.ts')).addApplicationCommands,
+  orders: async () => (await import('./adoption/orders.ts')).addOrderCommands,
+  webhooks: async () => (await import('./access/webhooks.ts')).addWebhookCommands,
+  doctor: async () => (await import('./repair/doctor.ts')).addDoctorCommand,
+  'support-bundle': async () => (await import('./repair/support-bundle.ts')).addSupportBundleCommand,
+  verify: async () => (await import('./repair/verify.ts')).addVerifyCommand,
+  journal: async () => (await import('./repair/journal.ts')).addJournalCommands,
+  'restore-check': async () => (await import('./repair/restore-check.ts')).addRestoreCheckCommand,
+  openapi: async () => (await import('./processes/openapi.ts')).addOpenApiCommand,
+  completion: async () => (await import('./terminal/completion.ts')).addCompletionCommand,
 };
+
+/** Undefined in a checkout: deploy/assemble writes it where an image or a package is built. */
+const { gitHead: commit } = manifest as { readonly gitHead?: string };
+/** Such as "1.1.0 (abcdef0)". */
+const versionAndCommit = commit ? `${manifest.version} (${commit})` : manifest.version;
 
 const termWidth = Math.max(...Object.keys(variables).map((name) => name.length));
 const exitCodes = 'Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chart, sparkline } from '../../src/cli/chart.ts';
+import { chart, sparkline } from '../../src/cli/access/usage-chart.ts';
 
 const plain = { paint: (_: string, text: string) => text };
 const marked = { paint: (style: string, text: string) => (style === 'yellow' ? `<${text}>` : text) };

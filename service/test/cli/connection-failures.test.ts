@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { makeAuthority } from '../../../testkit/certificates.ts';
 import { freePort, startPgBouncer, startPostgres, startRedis } from '../../../testkit/servers.ts';
-import { readSettings } from '../../src/cli/doctor.ts';
+import { readSettings } from '../../src/cli/repair/doctor.ts';
 import type { Finding } from '../../src/operations/doctor/finding.ts';
 import { examinePostgres } from '../../src/operations/doctor/postgres-checks.ts';
 import { examineRedis } from '../../src/operations/doctor/redis-checks.ts';

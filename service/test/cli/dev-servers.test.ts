@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { CleanCheckout } from '../../../testkit/clean-checkout.ts';
 import { publishServers } from '../../../tools/dev-servers-file.ts';
-import { devServersFile, findDevServers, withDevServers } from '../../src/cli/dev-servers.ts';
+import { devServersFile, findDevServers, withDevServers } from '../../src/cli/processes/dev-servers.ts';
 import { cloneTemplate } from '../databases.ts';
 
 const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));

@@ -1,7 +1,6 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { relativeTime } from '../../src/cli/relative-time.ts';
-import { fittedTable, plainTable, recordLines, type Style, wrapWords } from '../../src/cli/table.ts';
+import { fittedTable, plainTable, recordLines, relativeTime, type Style, wrapWords } from '../../src/cli/terminal/table.ts';
 
 const nowMs = Date.parse('2026-11-15T10:00:00Z');
 const minuteMs = 60_000;

@@ -260,8 +260,12 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{gateWaitMsMax s}, then 503; {waitingOfClientMax} of a client',
     'store/pets/rush-gate.ts',
   ],
-  ['Worker polls for expired orders', 'every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction', 'cli/worker.ts'],
-  ['Worker polls for events to publish', 'every {publishIntervalMs ms}, {publishSizeMax} events in a transaction', 'cli/worker.ts'],
+  ['Worker polls for expired orders', 'every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction', 'cli/processes/worker.ts'],
+  [
+    'Worker polls for events to publish',
+    'every {publishIntervalMs ms}, {publishSizeMax} events in a transaction',
+    'cli/processes/worker.ts',
+  ],
   ['Events', '{eventRetentionDays} days', 'changes/events/events.ts'],
   ['Events that a page without a type scans', '{span}', 'changes/events/events.ts'],
   [
@@ -287,11 +291,11 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Adopters erased, or orders cancelled by a command, in one transaction',
     '{batchSizeMax}',
-    'cli/worker.ts',
-    'cli/orders.ts',
-    'cli/adopters.ts',
+    'cli/processes/worker.ts',
+    'cli/adoption/orders.ts',
+    'cli/adoption/erasure.ts',
   ],
-  ['Journal lines applied at once; files of a directory', '{linesMax}; {filesMax}', 'cli/journal-files.ts', 'platform/journal-place.ts'],
+  ['Journal lines applied at once; files of a directory', '{linesMax}; {filesMax}', 'cli/repair/journal.ts', 'platform/journal-place.ts'],
   [
     'The spare file of the journal; free space with which it is made again',
     '{spareBytes MB}; {journalFreeBytesMin MB}',
@@ -435,7 +439,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Mail that has ended', '{sent} days; what has failed {failed} days', 'changes/mail/mail-queue.ts'],
   ['Applications that are counted, and named, in mail to a shelter', '{countMax}; {oldestMax}', 'store/applications/application-mail.ts'],
   ['Deliveries and their attempts', '{retentionDays} days', 'changes/webhooks/deliveries.ts'],
-  ['Stored responses and deliveries deleted at once', '{sweepSizeMax}, every minute', 'cli/worker.ts'],
+  ['Stored responses and deliveries deleted at once', '{sweepSizeMax}, every minute', 'cli/processes/worker.ts'],
   ['Usage', '{retentionDays} days', 'partners/usage/usage.ts'],
   [
     'Time between two writes of usage by a process',
@@ -593,7 +597,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{lockTimeoutMs ms}, {totalTimeoutMs min} minutes',
     'platform/db/migrate.ts',
   ],
-  ['Rows that a command lists at once', '{limitMax}', 'cli/list-command.ts'],
+  ['Rows that a command lists at once', '{limitMax}', 'cli/terminal/store-command.ts'],
   ['Responses delayed by a rehearsal', '{delayedMax}, {delayMs s} each', 'partners/admission/rehearsal-hook.ts'],
   [
     'A simulated error',
@@ -613,13 +617,13 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'Rows that a worker counts for a metric',
     '{countMax}, every {factsIntervalMs s}',
     'operations/telemetry/store-facts-queries.ts',
-    'cli/worker.ts',
+    'cli/processes/worker.ts',
   ],
   [
     'Look at the certificate of the API',
     '{timeoutMs s}, every {certificateIntervalMs min} minutes',
     'operations/telemetry/watches.ts',
-    'cli/worker.ts',
+    'cli/processes/worker.ts',
   ],
   ['Bytes read of the file with the time of the last backup', '{stampBytesMax}, every minute', 'operations/telemetry/watches.ts'],
   ['Spans below one request', '{spansOfRequestMax}', 'platform/tracing/tracing.ts'],
@@ -629,7 +633,12 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{queuedMax}; an export takes {exportTimeoutMs s} at most, the last one {flushTimeoutMs s}',
     'platform/tracing/tracing.ts',
   ],
-  ['Shutdown', '`serve`: {closeTimeoutMs s} after `HOMEWARD_DRAIN_MS`; `worker`: {delay s}', 'cli/serve.ts', 'cli/worker.ts'],
+  [
+    'Shutdown',
+    '`serve`: {closeTimeoutMs s} after `HOMEWARD_DRAIN_MS`; `worker`: {delay s}',
+    'cli/processes/serve.ts',
+    'cli/processes/worker.ts',
+  ],
 ];
 
 test('Every bound is in the document as it is in the source', async () => {

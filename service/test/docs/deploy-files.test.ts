@@ -13,7 +13,7 @@ import { fillFigures } from './source-figures.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const { version } = JSON.parse(read('service/package.json')) as { version: string };
-const closeSeconds = Number.parseFloat(fillFigures('{closeTimeoutMs s}', ['cli/serve.ts']));
+const closeSeconds = Number.parseFloat(fillFigures('{closeTimeoutMs s}', ['cli/processes/serve.ts']));
 
 interface Service {
   readonly image: string;

@@ -1,7 +1,7 @@
 // What was ended of the people who work here stays ended when an older backup is restored, and what is newer is left alone.
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { addStaffThings, countEndedToo, countRevived, endStaffThings, staffEnds } from '../../../testkit/staff-ends.ts';
-import { followFailover } from '../../src/cli/failovers.ts';
+import { followFailover } from '../../src/cli/repair/failovers.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { applyJournal } from '../../src/operations/recovery/apply-journal.ts';
 import { mint, useRaise } from '../../src/partners/people/links.ts';

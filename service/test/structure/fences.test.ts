@@ -71,7 +71,10 @@ function leasedStatements(readSource: Read): Statement[] {
 
 function leasedJobs(readSource: Read): Array<{ name: string; statements: Statement[] }> {
   const modules = new Modules(readSource);
-  const jobs = [...modules.get('cli/worker.ts').imports].map(([name, from]) => ({ name, statements: writesOf(modules.reachedFrom(from)) }));
+  const jobs = [...modules.get('cli/processes/worker.ts').imports].map(([name, from]) => ({
+    name,
+    statements: writesOf(modules.reachedFrom(from)),
+  }));
   return jobs.filter(({ statements }) => statements.some(({ text }) => takesLease.test(text)));
 }
 

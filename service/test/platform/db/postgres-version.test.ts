@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainFailure } from '../../../src/cli/failures.ts';
+import { explainFailure } from '../../../src/cli/terminal/failures.ts';
 import { requireSupported } from '../../../src/platform/db/postgres-servers.ts';
 
 test.each([150_000, 160_003, 180_000])('PostgreSQL %d can be used', (number) => {

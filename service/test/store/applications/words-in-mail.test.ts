@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { faultsOfMail, hostileNames } from '../../../../testkit/hostile-names.ts';
 import { type ReceivedMail, startMailServer } from '../../../../testkit/mail-server.ts';
 import { queueInvitation } from '../../../src/changes/mail/people-mail.ts';
-import { openMailSenders } from '../../../src/cli/mail-jobs.ts';
+import { openMailSenders } from '../../../src/cli/processes/mail-jobs.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { invitePerson } from '../../../src/partners/people/people.ts';
 import { queueAddressMail } from '../../../src/store/shelters/address-mail.ts';

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { startMailServer } from '../../../../testkit/mail-server.ts';
 import { testAuthor } from '../../../../testkit/test-author.ts';
 import { shelterBounds } from '../../../src/changes/mail/mail-bounds.ts';
-import { openMailSenders } from '../../../src/cli/mail-jobs.ts';
+import { openMailSenders } from '../../../src/cli/processes/mail-jobs.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { confirmShelter, getWaiting, listWaiting } from '../../../src/store/shelters/shelters.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';

@@ -1,0 +1,209 @@
+import type { Command } from 'commander';
+import { theService } from '../../domain/actor.ts';
+import { defaultScopes, scopesOfBoundKeys } from '../../domain/scopes.ts';
+import { adoptionModes } from '../../domain/shelters.ts';
+import { requireEtag } from '../../partners/admission/operation.ts';
+import type { ReadConfig } from '../../platform/config.ts';
+import { type Question, QuestionSchema, ShelterQuestionsSchema } from '../../store/questions/question-schemas.ts';
+import { getQuestions, setQuestions } from '../../store/questions/questions.ts';
+import { shelterEtag } from '../../store/shelters/shelter-json.ts';
+import { selectShelters } from '../../store/shelters/shelter-queries.ts';
+import {
+  type NewShelter,
+  NewShelterSchema,
+  type Shelter,
+  type ShelterChanges,
+  ShelterChangesSchema,
+} from '../../store/shelters/shelter-schemas.ts';
+import {
+  type ConfirmedShelter,
+  changeShelter,
+  confirmShelter,
+  createShelter,
+  getWaiting,
+  listWaiting,
+  type WaitingShelter,
+} from '../../store/shelters/shelters.ts';
+import { checkBySchema, readJsonFile } from '../terminal/checked-options.ts';
+import { commandAuthor } from '../terminal/command-records.ts';
+import { type ConfirmOptions, confirm, named, printTable, UsageError } from '../terminal/output.ts';
+import { addListAction, choiceOption, onStore, parseId, yesOption } from '../terminal/store-command.ts';
+
+type ValueOptions = Partial<Record<keyof Omit<Shelter, 'id'>, string>> & { readonly json?: boolean };
+
+export function addShelterCommands(program: Command, config: ReadConfig): void {
+  const shelters = program.command('shelters').description('list, create and update shelters, and set what they ask applicants');
+
+  addListAction(shelters.command('list').description('list shelters'), config, {
+    what: 'shelters',
+    find: async ({ db }, page) => ({ found: await selectShelters(db, page) }),
+    columns: ({ id, name, email, phone, address, timezone }) => ({ id, name, email, phone, address, timezone }),
+    leastImportant: ['timezone', 'phone', 'address'],
+  });
+
+  const create = addValueOptions(shelters.command('create').description('create a shelter').requiredOption('--name <name>', 'its name'));
+  onStore(create, config, (options: ValueOptions) => {
+    const input = readValues(NewShelterSchema, options) as NewShelter;
+    return async ({ db }) => {
+      const created = await db.transaction((tx) => createShelter(tx, commandAuthor(), input), theService);
+      const text = [
+        `Created ${named(created.name, created.id)}.`,
+        `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes ${[...defaultScopes, ...scopesOfBoundKeys].join()}`,
+      ];
+      return { json: created, text };
+    };
+  });
+
+  const update = addValueOptions(
+    shelters
+      .command('update')
+      .description('change values of a shelter; an empty value removes it')
+      .argument('<id>', 'the shelter', parseId)
+      .option('--name <name>', 'its name'),
+  );
+  onStore(update, config, (id: bigint, options: ValueOptions) => {
+    const changes = readValues(ShelterChangesSchema, options) as ShelterChanges;
+    return async ({ catalogue, config: { mail } }) => {
+      const access = { key: theService, by: commandAuthor(), expect: () => {}, mails: mail !== undefined };
+      const changed = await changeShelter(catalogue, id, changes, access);
+      return { json: changed, text: `Updated ${named(changed.name, changed.id)}.` };
+    };
+  });
+
+  addQuestionsCommand(shelters, config);
+  addConfirmCommand(shelters, config);
+}
+
+const addValueOptions = (command: Command): Command =>
+  command
+    .option('--description <text>', 'about the shelter')
+    .option('--email <address>', 'its public e-mail address')
+    .option('--phone <number>', 'its public telephone number')
+    .option('--website <url>', 'its website')
+    .option('--address <text>', 'where visitors find it')
+    .option('--town <name>', 'the town that it is in or next to, for searches')
+    .option('--postcode <code>', 'its postcode, for searches')
+    .option('--country <code>', 'its country, such as AT')
+    .option('--latitude <degrees>', 'degrees north, with --longitude')
+    .option('--longitude <degrees>', 'degrees east, with --latitude')
+    .option('--timezone <name>', 'its time zone, such as Europe/Vienna')
+    .addOption(choiceOption('--adoption <how>', 'whether partners order its animals or send applications', Object.keys(adoptionModes)))
+    .option('--applications-max <n>', 'how many open applications an animal of it may have')
+    .option('--application-note <text>', 'what adopters should read before they apply');
+
+function readValues(schema: object, { json: _, ...options }: ValueOptions): object {
+  const body = Object.fromEntries(Object.entries(options).map(([name, text]) => [name, readValue(name, text)]));
+  checkBySchema(schema, body);
+  return body;
+}
+
+const numbers = ['latitude', 'longitude', 'applicationsMax'];
+/** They have no null, so the schema rejects an empty text. */
+const alwaysKnown = ['name', 'applicationsMax'];
+
+function readValue(name: string, text: string): string | number | null {
+  if (text === '') return alwaysKnown.includes(name) ? text : null;
+  return numbers.includes(name) ? Number(text) : text;
+}
+
+interface QuestionsOptions {
+  readonly file?: string;
+}
+
+function addQuestionsCommand(shelters: Command, config: ReadConfig): void {
+  const questions = shelters
+    .command('questions')
+    .description('show what a shelter asks those who apply for its animals, or replace it by what a file has')
+    .argument('<id>', 'the shelter', parseId)
+    .option('--file <file>', 'the new questions, as --json prints them; - is standard input');
+  onStore(questions, config, async (id: bigint, { file }: QuestionsOptions) => {
+    const given = file === undefined ? undefined : await readQuestions(file);
+    return async ({ db }) => {
+      const access = { key: theService, by: commandAuthor(), expect: () => {} };
+      const asked = given ? await setQuestions(db, id, given, access) : await getQuestions(db, id);
+      return { json: { questions: asked }, text: () => printTable(asked.map(rowOf), `Shelter ${id} asks nothing.`, { leastImportant }) };
+    };
+  });
+}
+
+const readQuestions = async (file: string): Promise<readonly Question[]> => {
+  const options = { shared: [QuestionSchema], ifEmpty: 'To remove all questions, it must have {"questions":[]}.' };
+  const { questions } = (await readJsonFile(file, ShelterQuestionsSchema, options)) as { questions: readonly Question[] };
+  return questions;
+};
+
+const leastImportant = ['options', 'only if', 'required'];
+
+const rowOf = ({ id, text, type, options = [], required, onlyIf }: Question) => ({
+  id,
+  type,
+  text,
+  options: options.join(', ') || null,
+  required: required ? 'yes' : 'no',
+  'only if': onlyIf ? `${onlyIf.question} is ${onlyIf.is}` : null,
+});
+
+interface ConfirmShelterOptions extends ConfirmOptions {
+  readonly all?: boolean;
+}
+
+const pageSize = 1_000;
+
+/** For store staff: what shelters say of themselves, and mail and searches for places don't have yet. */
+function addConfirmCommand(shelters: Command, config: ReadConfig): void {
+  const command = shelters
+    .command('confirm')
+    .description('list what shelters have changed of their names, contact details and places, or let it into mail and searches')
+    .argument('[ids...]', 'the shelters')
+    .option('--all', 'all that is listed')
+    .option(...yesOption);
+  onStore(command, config, (given: readonly string[], { all, yes, json }: ConfirmShelterOptions) => {
+    const ids = given.map(parseId);
+    if (all && ids.length > 0) throw new UsageError('--all and ids contradict each other; give one.');
+    return async ({ db, catalogue, config: { mail } }) => {
+      const mails = mail !== undefined;
+      const read = async () => {
+        const found: WaitingShelter[] = [];
+        for (let page: WaitingShelter[] = []; found.length === 0 || page.length === pageSize; found.push(...page)) {
+          page = await listWaiting(db, { afterId: found.at(-1)?.shelter.id ?? 0n, limit: pageSize, mails });
+          if (page.length === 0) break;
+        }
+        return found;
+      };
+      const listed = ids.length > 0 ? await Promise.all(ids.map((id) => getWaiting(db, id, { mails }))) : await read();
+      if (!all && ids.length === 0) {
+        return { json: listed.map(jsonOf), text: () => printTable(listed.flatMap(rowsOf), 'Nothing waits.') };
+      }
+      const confirmed: ConfirmedShelter[] = [];
+      for (const one of listed) {
+        const { shelter } = one;
+        const said = rowsOf(one).map(
+          ({ field, says, confirmed: before }) => `${field}: ${says}${before === null ? '' : ` (before: ${before})`}`,
+        );
+        if (said.length > 0) await confirm(`${named(shelter.name, shelter.id)}: ${said.join('; ')}`, 'Confirm this?', { yes, json });
+        const expect = (now: typeof shelter) => requireEtag(shelterEtag(shelter), shelterEtag(now), named(now.name, now.id));
+        confirmed.push(await confirmShelter(catalogue, shelter.id, { key: theService, by: commandAuthor(), mails, expect }));
+      }
+      return {
+        json: confirmed.map(({ shelter, ...rest }) => ({ id: shelter.id, name: shelter.name, ...rest })),
+        text: confirmed.flatMap(linesOf),
+      };
+    };
+  });
+}
+
+const jsonOf = ({ shelter, confirmed, waiting }: WaitingShelter) => ({
+  id: shelter.id,
+  name: shelter.name,
+  waiting: waiting.map((field) => ({ field, says: shelter[field], confirmed: confirmed[field] })),
+});
+
+const rowsOf = ({ shelter, confirmed, waiting }: WaitingShelter) =>
+  waiting.map((field) => ({ id: shelter.id, shelter: shelter.name, field, says: shelter[field], confirmed: confirmed[field] }));
+
+function linesOf({ shelter, confirmed, asksByMail }: ConfirmedShelter): string[] {
+  const who = named(shelter.name, shelter.id);
+  const mailed = asksByMail ? [`${shelter.email} counts once the link is followed that is mailed there now.`] : [];
+  if (confirmed.length === 0) return mailed.length > 0 ? mailed : [`Nothing of ${who} waits.`];
+  return [`Confirmed of ${who}: ${confirmed.join(', ')}.`, ...mailed];
+}

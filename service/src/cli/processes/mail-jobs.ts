@@ -1,0 +1,54 @@
+import { ServerPause } from '../../changes/mail/mail-bounds.ts';
+import { type MailOutcome, MailSender, mailSenders, type ReadMail } from '../../changes/mail/mail-sender.ts';
+import { peopleMailKinds, readingPeopleMail } from '../../changes/mail/people-mail.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import type { MailConfig } from '../../platform/config.ts';
+import { getDeployment } from '../../platform/db/deployment.ts';
+import { storeNameOf } from '../../platform/email-addresses.ts';
+import type { AdopterLink } from '../../store/applications/adopter-links.ts';
+import { applicationMailKinds, applicationMailReader } from '../../store/applications/application-mail.ts';
+import { readingLinkMail } from '../../store/applications/link-mail.ts';
+import { type PageToken, type PageTokens, pageUrl } from '../../store/applications/page-tokens.ts';
+import { addressMailKinds, readingAddressMail } from '../../store/shelters/address-mail.ts';
+
+/** The senders of this process that send mail. */
+export async function openMailSenders(
+  { db, config, pageTokens, shelterLinks }: Pick<Dependencies, 'db' | 'config' | 'pageTokens' | 'shelterLinks'>,
+  mail: MailConfig,
+  { signal, onOutcome }: { readonly signal: AbortSignal; readonly onOutcome: (outcome: MailOutcome) => void },
+): Promise<MailSender[]> {
+  const { secret } = await getDeployment(db);
+  const { smtp, from, replyTo, publicUrl, language } = mail;
+  const ofAdopters = adopterMailReader({ db, config, pageTokens }, mail);
+  const ofShelters = readingAddressMail({ links: shelterLinks, publicUrl, store: storeNameOf(from), language }, ofAdopters);
+  const read = readingPeopleMail(db, { consoleUrl: config.consoleUrl, language }, ofShelters);
+  const kinds = { ...applicationMailKinds, ...addressMailKinds, ...peopleMailKinds };
+  const pause = new ServerPause();
+  const parts = { db, server: smtp, from, replyTo, language, kinds, read, secret, pause, signal, onOutcome };
+  return Array.from({ length: mailSenders }, () => new MailSender(parts));
+}
+
+/** What adopters and shelters are told. */
+export function adopterMailReader(
+  { db, config, pageTokens }: Pick<Dependencies, 'db' | 'config' | 'pageTokens'>,
+  { publicUrl, from, language }: MailConfig,
+): ReadMail {
+  const links = linksOf(publicUrl, pageTokens);
+  const store = storeNameOf(from);
+  const ofApplications = applicationMailReader({ links, store, language, applicationExpiryDays: config.applicationExpiryDays });
+  return readingLinkMail(db, { links, store, language }, ofApplications);
+}
+
+function linksOf(publicUrl: string, tokens: PageTokens) {
+  const urlOf = (token: PageToken) => {
+    const url = pageUrl(publicUrl, tokens, token);
+    if (url === undefined) throw new Error('mail is on without a public URL');
+    return url;
+  };
+  return {
+    pageUrl: (id: bigint, number: bigint) => urlOf({ id, purpose: 'see', number }),
+    confirmUrl: (id: bigint, number: bigint) => urlOf({ id, purpose: 'confirm', number }),
+    actUrl: ({ id, number, act }: AdopterLink) => urlOf({ id, purpose: act, number }),
+    applicationsUrl: (shelterId: bigint) => `${publicUrl}/v1/applications?shelterId=${shelterId}`,
+  };
+}
