@@ -5,7 +5,7 @@ import { type AuditAuthor, type Origin, recordAudit } from '../audit/audit.ts';
 import { endLinks, findLink, insertLink, type Link, type LinkKind, lockLinkOwner, useLink } from './link-queries.ts';
 import { PeopleError } from './people-error.ts';
 import { closeInvitation, findPersonByEmail, findPersonById, lockPersonByEmail, type Person } from './person-queries.ts';
-import { takeUpRaise } from './raises.ts';
+import { mayStillManage, takeUpRaise } from './raises.ts';
 import { hashToken, mintToken } from './sessions.ts';
 
 export type { Link, LinkKind } from './link-queries.ts';
@@ -27,8 +27,10 @@ export async function useInvitation(tx: Transaction, token: string, origin: Orig
   return person;
 }
 
-/** For everyone who accepts an invitation, by a link or by an account. */
-export async function join(tx: Transaction, { id, shelterId }: Person, origin: Origin): Promise<void> {
+/** For everyone who accepts an invitation, by a link or by an account. It ends with the rights of who has sent it. */
+export async function join(tx: Transaction, { id, shelterId, invitedBy }: Person, origin: Origin): Promise<void> {
+  if (!(await mayStillManage(tx, invitedBy, [shelterId])))
+    throw new PeopleError('ended', 'This invitation has ended: who sent it does not manage people here any more. Ask for another one.');
   await endLinks(tx, id, 'invitation');
   await recordAudit(tx, { personId: id, clientId: null, keyId: null, origin }, 'person.joined', { targetId: id, shelterId });
 }

@@ -24,6 +24,7 @@ import {
   findPersonByEmail,
   findPersonById,
   insertPerson,
+  isStoreAdmin,
   lockPeople,
   lockPersonByEmail,
   type PeopleFilter,
@@ -34,7 +35,7 @@ import {
   selectPeople,
   updatePerson,
 } from './person-queries.ts';
-import { journalPost, offerRaise, withdrawRaise } from './raises.ts';
+import { journalPost, mayStillManage, offerRaise, withdrawRaise } from './raises.ts';
 import { ensureStaffClient } from './staff-clients.ts';
 
 export type { PeopleFilter, Person } from './person-queries.ts';
@@ -221,11 +222,14 @@ async function lockManaged(tx: Transaction, by: Manager, id: bigint): Promise<{ 
   return { person, otherAdmins };
 }
 
+/** Who manages is locked too, and read again: of two who remove each other, one remains. */
 async function lockManagedPeople(tx: Transaction, by: Manager, ids: readonly bigint[]): ReturnType<typeof lockPeople> {
-  const found = await lockPeople(tx, ids);
+  const found = await lockPeople(tx, ids, by.personId);
   const managed = new Set(found.people.filter(({ shelterId }) => mayDo(by, 'people:manage', shelterId)).map(({ id }) => id));
   // The same for those of another shelter: whether they exist is not said.
   for (const id of ids) if (!managed.has(id)) throw new PeopleError('not_found', `There is no person ${id}.`);
+  if (!(await mayStillManage(tx, by.personId, [by.shelterId])))
+    throw new PeopleError('not_allowed', 'You do not manage people any more. Nothing was changed.');
   return found;
 }
 
@@ -266,8 +270,6 @@ function requireName(text: string): string {
     );
   return name;
 }
-
-const isStoreAdmin = ({ role, shelterId }: Pick<Person, 'role' | 'shelterId'>): boolean => role === 'admin' && shelterId === null;
 
 const idText = (id: bigint | null): string | null => (id === null ? null : String(id));
 

@@ -93,18 +93,24 @@ export async function lockPersonByEmail(tx: Transaction, email: string): Promise
   return firstOf(rows);
 }
 
+export const isStoreAdmin = ({ role, shelterId }: Pick<Person, 'role' | 'shelterId'>): boolean => role === 'admin' && shelterId === null;
+
 /**
  * These people, and how many others are admins of the store and have joined. Locks all of them in one order: anyone who removes or demotes
  * another one at the same time waits, and then counts without these.
  */
-export async function lockPeople(tx: Transaction, ids: readonly bigint[]): Promise<{ people: Person[]; otherAdmins: number }> {
+export async function lockPeople(
+  tx: Transaction,
+  ids: readonly bigint[],
+  by: bigint | null,
+): Promise<{ people: Person[]; otherAdmins: number }> {
   const { rows } = await tx.query<PersonRow>({
     name: 'lock-people',
     text: `select ${personColumns} from people
-      where removed_at is null and (id = any($1::bigint[]) or (role = 'admin' and shelter_id is null)) order by id for no key update`,
-    values: [ids],
+      where removed_at is null and (id = any($1::bigint[]) or id = $2 or (role = 'admin' and shelter_id is null)) order by id for no key update`,
+    values: [ids, by],
   });
-  const others = rows.filter((row) => !ids.includes(row.id) && row.invitedUntil === null);
+  const others = rows.filter((row) => !ids.includes(row.id) && isStoreAdmin(row) && row.invitedUntil === null);
   return { people: rows.filter((row) => ids.includes(row.id)).map(personOf), otherAdmins: others.length };
 }
 

@@ -6,7 +6,7 @@ import type { Transaction } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { type AuditAuthor, type AuditedAct, type Origin, recordAudit } from '../audit/audit.ts';
 import { clearRaise, endLinks, storeRaise } from './link-queries.ts';
-import { deleteSignIns, findPersonById, type Person, type Raise, updatePerson } from './person-queries.ts';
+import { deleteSignIns, findPersonById, type Person, updatePerson } from './person-queries.ts';
 
 /** As long as an invitation is open. */
 export const raiseHours = 72;
@@ -39,7 +39,7 @@ export async function takeUpRaise(
   origin: Origin,
 ): Promise<{ readonly person: Person; readonly isJournaled: boolean } | undefined> {
   const { id, raise } = person;
-  if (!raise?.isOpen || !(await mayStillRaise(tx, person, raise))) return undefined;
+  if (!raise?.isOpen || !(await mayStillManage(tx, raise.by, [person.shelterId, raise.shelterId]))) return undefined;
   const areEndsJournaled = await endSignInsOf(tx, journal, id);
   await clearRaise(tx, id);
   const raised = await updatePerson(tx, id, { name: person.name, role: raise.role, shelterId: raise.shelterId });
@@ -60,11 +60,12 @@ export function journalPost(journal: Journal, before: Post, { id: person, role, 
   return isSame || !isRaise({ role, shelterId: shelter }, before) || journal({ act: 'person_changed', person, role, shelter });
 }
 
-async function mayStillRaise(tx: Transaction, person: Person, { by, shelterId }: Raise): Promise<boolean> {
+/** Whether the person who has decided about others manages the people of these places still. Null: a command has decided. */
+export async function mayStillManage(tx: Transaction, by: bigint | null, places: ReadonlyArray<bigint | null>): Promise<boolean> {
   if (by === null) return true;
   const decided = await findPersonById(tx, by);
   const rights = decided && decided.invitedUntil === null ? rightsOf(decided.role, decided.shelterId) : undefined;
-  return rights !== undefined && [person.shelterId, shelterId].every((place) => mayDo(rights, 'people:manage', place));
+  return rights !== undefined && places.every((place) => mayDo(rights, 'people:manage', place));
 }
 
 const record = (tx: Transaction, by: AuditAuthor, act: AuditedAct, person: Person, to: Post): Promise<void> =>

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { theService } from '../../../src/domain/actor.ts';
 import type { Role } from '../../../src/domain/roles.ts';
+import { bindIdentity } from '../../../src/partners/people/identities.ts';
 import { useInvitation } from '../../../src/partners/people/links.ts';
 import {
   changePerson,
@@ -33,6 +34,7 @@ const problemOf = (work: Promise<unknown>) =>
     () => 'none',
     (error: { problem?: string }) => error.problem ?? error,
   );
+const account = { issuer: 'https://id.example', subject: 'ada' };
 const successes = (settled: ReadonlyArray<PromiseSettledResult<unknown>>) => settled.filter(({ status }) => status === 'fulfilled').length;
 
 describe('an invitation', () => {
@@ -99,6 +101,19 @@ describe('an invitation', () => {
     expect(await problemOf(db.transaction((tx) => useInvitation(tx, token, origin), theService))).toBe('ended');
   });
 
+  test.each(['removed', 'given a lesser role', 'moved'])('of an admin of a shelter who was %s since is refused', async (what) => {
+    const inviter = await join(store, { role: 'admin', shelterId: danube });
+    const invited = await invite(await actAs(store, inviter), 'ada@example.org', 'admin', danube);
+    const { token } = invited;
+    if (what === 'removed') await remove(operator, inviter.id);
+    else if (what === 'moved') await store.write('update people set shelter_id = $2 where id = $1', inviter.id, alps);
+    else await db.transaction((tx) => changePerson(tx, () => true, operator, inviter.id, { role: 'volunteer' }), theService);
+    expect(await problemOf(db.transaction((tx) => useInvitation(tx, token, origin), theService))).toBe('ended');
+    expect(await problemOf(db.transaction((tx) => bindIdentity(tx, account, 'ada@example.org', origin), theService))).toBe('ended');
+    const again = await invite(operator, 'ada@example.org', 'staff', danube);
+    expect(await db.transaction((tx) => useInvitation(tx, again.token, origin), theService)).toMatchObject({ role: 'staff' });
+  });
+
   test('comes 50 times a day from an admin of a shelter, of 60 in batches of 5', async () => {
     const admin = await actAs(store, await join(store, { role: 'admin', shelterId: danube }));
     const problems: unknown[] = [];
@@ -131,6 +146,21 @@ describe('an admin of a shelter', () => {
     expect((await invite(by, 'grace@example.org', role, danube)).person.role).toBe(role);
     expect(await problemOf(invite(by, 'alan@example.org', role, alps))).toBe('not_allowed');
     expect(await problemOf(invite(by, 'alan@example.org', role, null))).toBe('not_allowed');
+  });
+
+  test('and another one who remove or demote each other at once: one remains an admin, in 20 rounds', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const pair = await Promise.all([1, 2].map(() => join(store, { role: 'admin', shelterId: danube })));
+      const [ada, eve] = await Promise.all(pair.map((person) => actAs(store, person)));
+      const [first, second] = pair;
+      if (!ada || !eve || !first || !second) throw new Error('there are no two');
+      const demote = (by: Manager, id: bigint) =>
+        db.transaction((tx) => changePerson(tx, () => true, by, id, { role: 'volunteer' }), theService);
+      const problems = await Promise.all(
+        [remove(ada, second.id), round % 2 === 0 ? remove(eve, first.id) : demote(eve, first.id)].map(problemOf),
+      );
+      expect(problems.toSorted()).toEqual(['none', 'not_allowed']);
+    }
   });
 
   test('neither changes nor removes anyone elsewhere, nor moves anyone there', async () => {
