@@ -17,13 +17,8 @@ export interface Vocabulary {
   readonly places: Places;
 }
 
-/** By the folded text. */
-export interface Places {
-  /** As any shelter says: a place where "in" or "near" comes before it. */
-  readonly named: ReadonlyMap<string, Place>;
-  /** Store staff have confirmed them: a place also without that. Otherwise a shelter could take a word from everybody's searches. */
-  readonly confirmed: ReadonlyMap<string, Place>;
-}
+/** By the folded text. Store staff have confirmed them: otherwise a shelter could take a word from everybody's searches. */
+export type Places = ReadonlyMap<string, Place>;
 
 export type Place = { readonly town: string } | { readonly postcode: string };
 

@@ -33,15 +33,15 @@ function addIfWords(asked: Set<string>, tokens: readonly Token[], from: number, 
 export function placeAt(tokens: readonly Token[], i: number, { places }: Vocabulary): Part | undefined {
   const lead = leadLength(tokens, i);
   for (let length = placeWordsMax; length > 0; length -= 1) {
-    const led = lead > 0 ? placeOf(tokens, i + lead, length, places.named) : undefined;
+    const led = lead > 0 ? placeOf(tokens, i + lead, length, places) : undefined;
     if (led) return { from: i, length: lead + length, filters: led };
-    const alone = placeOf(tokens, i, length, places.confirmed);
+    const alone = placeOf(tokens, i, length, places);
     if (alone && 'postcode' in alone) return { from: i, length, filters: alone };
   }
   return undefined;
 }
 
-function placeOf(tokens: readonly Token[], from: number, length: number, places: Places['named']): Place | undefined {
+function placeOf(tokens: readonly Token[], from: number, length: number, places: Places): Place | undefined {
   const text = textOf(tokens, from, length);
   return text === undefined ? undefined : places.get(text);
 }

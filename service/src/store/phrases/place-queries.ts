@@ -5,16 +5,12 @@ interface Row {
   readonly text: string;
   readonly town: string | null;
   readonly postcode: string | null;
-  readonly confirmedTown: string | null;
-  readonly confirmedPostcode: string | null;
 }
 
 const isTown = 'listing_place(shelters.town) = listing_place(asked.text)';
 const isPostcode = `replace(listing_place(shelters.postcode), ' ', '') = replace(listing_place(asked.text), ' ', '')`;
+/** Those that store staff have confirmed, and a shelter still says. */
 const first = (field: 'town' | 'postcode', condition: string) =>
-  `(select ${field} from shelters where ${field} is not null and ${condition} order by id limit 1)`;
-/** Those of it that a shelter still says. */
-const firstConfirmed = (field: 'town' | 'postcode', condition: string) =>
   `(select shelters.${field} from shelters join confirmed_shelters on shelter_id = id and confirmed_shelters.${field} = shelters.${field}
     where shelters.${field} is not null and ${condition} order by id limit 1)`;
 
@@ -22,22 +18,14 @@ const firstConfirmed = (field: 'town' | 'postcode', condition: string) =>
 export async function selectPlaces(db: Db, texts: readonly string[]): Promise<Places> {
   const { rows } = await db.query<Row>({
     name: 'places',
-    text: `select asked.text, ${first('town', isTown)} as town, ${first('postcode', isPostcode)} as postcode,
-        ${firstConfirmed('town', isTown)} as "confirmedTown", ${firstConfirmed('postcode', isPostcode)} as "confirmedPostcode"
+    text: `select asked.text, ${first('town', isTown)} as town, ${first('postcode', isPostcode)} as postcode
       from unnest($1::text[]) asked (text)`,
     values: [texts],
   });
-  return {
-    named: placesOf(rows, ({ town, postcode }) => ({ town, postcode })),
-    confirmed: placesOf(rows, ({ confirmedTown: town, confirmedPostcode: postcode }) => ({ town, postcode })),
-  };
-}
-
-const placesOf = (rows: readonly Row[], read: (row: Row) => Pick<Row, 'town' | 'postcode'>): Map<string, Place> =>
-  new Map(
-    rows.flatMap((row): Array<[string, Place]> => {
-      const { town, postcode } = read(row);
-      if (town !== null) return [[row.text, { town }]];
-      return postcode === null ? [] : [[row.text, { postcode }]];
+  return new Map(
+    rows.flatMap(({ text, town, postcode }): Array<[string, Place]> => {
+      if (town !== null) return [[text, { town }]];
+      return postcode === null ? [] : [[text, { postcode }]];
     }),
   );
+}

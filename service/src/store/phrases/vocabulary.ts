@@ -21,11 +21,11 @@ export async function readVocabulary(db: Db, tokens: readonly Token[], isSpellin
 
 /** The town of a shelter that store staff have confirmed, as the shelter writes it. */
 export async function findTown(db: Db, text: string): Promise<string | undefined> {
-  const place = (await selectPlaces(db, [text])).confirmed.get(text);
+  const place = (await selectPlaces(db, [text])).get(text);
   return place && 'town' in place ? place.town : undefined;
 }
 
-const noPlaces: Places = { named: new Map(), confirmed: new Map() };
+const noPlaces: Places = new Map();
 
 type Named = ReadonlyArray<{ readonly id: bigint; readonly name: string }>;
 

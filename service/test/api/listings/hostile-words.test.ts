@@ -100,7 +100,7 @@ function hostileTexts(): string[] {
 const texts = hostileTexts();
 
 test(`${textsMax} texts take no time to interpret, also those that are too long to be sent`, () => {
-  const vocabulary = { categoryIds: new Map([['dog', 1n]]), places: { named: new Map(), confirmed: new Map() } };
+  const vocabulary = { categoryIds: new Map([['dog', 1n]]), places: new Map() };
   const long = [
     'not good with cats or '.repeat(1_000),
     'word '.repeat(1_000),

@@ -16,7 +16,7 @@ const places = new Map([
 ]);
 const vocabulary: Vocabulary = {
   categoryIds: new Map(species.map((name) => [name, idOf(name)])),
-  places: { named: places, confirmed: places },
+  places,
 };
 const textOf = (rest: Interpretation['rest']) => rest.map(({ text }) => text).join(' ');
 const read = (q: string, given: PhraseFilters = {}) => {
