@@ -3,9 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openLimiter } from '../../src/dependencies.ts';
+import { theService } from '../../src/domain/actor.ts';
+import { changePerson, removePerson } from '../../src/partners/people/people.ts';
 import { charge } from '../../src/partners/rate-limit/charging.ts';
 import { addressQuotas } from '../../src/partners/rate-limit/plans.ts';
 import { addressSubject } from '../../src/platform/caller-addresses.ts';
+import { operator } from '../people-steps.ts';
+import { Staff } from './adoption-site.ts';
+import { addShelter } from './console-steps.ts';
 import { createTestConsole, hiddenOf, openTestConsole, type TestBrowser, type TestConsole } from './test-console.ts';
 
 const formMsMax = 14_000;
@@ -82,6 +87,57 @@ test.concurrent('a form of a stranger is cut after 10 s by a page that says so, 
   expect(text).toMatch(/\r\ncontent-security-policy: default-src 'none'/i);
   expect(text).toContain('<h1>That took too long</h1>');
   expect(await readRemaining(site)).toBe(60);
+});
+
+const shelterId = await addShelter(site, 'Danube Shelter', 'Europe/Vienna');
+const { db } = site.store.dependencies;
+const ends = {
+  'is removed': (id: bigint) => db.transaction((tx) => removePerson(tx, () => true, operator, id), theService),
+  'gets another role': (id: bigint) =>
+    db.transaction((tx) => changePerson(tx, () => true, operator, id, { role: 'volunteer', shelterId }), theService),
+};
+
+/** Somebody with the page of an adopter, on which `writeNote` writes afterwards. */
+async function arriveAtAdopter() {
+  const browser = await site.arrive({ role: 'staff', shelterId });
+  const staff = new Staff(site, browser.person);
+  const { id } = await staff.apply((await staff.addPet()).id, { name: 'Ada Lovelace' });
+  const page = `/applications/${id}`;
+  const writeNote = () => site.store.write(`update applications set note = 'Written afterwards' where id = $1`, id);
+  expect((await browser.get(page)).text).toContain('Ada Lovelace');
+  return { browser, page, writeNote };
+}
+
+test.concurrent.each([
+  ['is removed', 'review', {}, 401],
+  ['is removed', 'decline/preview', { message: 'No.' }, 401],
+  ['gets another role', 'review', {}, 403],
+] as const)('who %s while a form arrives, to %s, is shown no page of an adopter', async (how, action, values, status) => {
+  const { browser, page, writeNote } = await arriveAtAdopter();
+  const me = hiddenOf((await browser.get('/me')).text, '/me/sign-out');
+  // What is previewed is accepted; anything else is shown again.
+  const token = action === 'review' ? 'wrong' : (me['_token'] ?? '');
+  const { socket, ended, rest } = begin(site, `${page}/${action}`, browser, String(new URLSearchParams({ _token: token, ...values })));
+  // Until the console has read who sends it.
+  await sleep(500);
+  await ends[how](browser.person.id);
+  await writeNote();
+  socket.write(rest);
+  const text = await ended;
+  expect(text).toContain(`HTTP/1.1 ${status} `);
+  expect(text).toMatch(status === 401 ? /You are signed out/ : /Your role was changed/);
+  expect(text).not.toMatch(/Ada Lovelace|adopter-|Written afterwards/);
+});
+
+test('who is removed while pages wait for their turns is shown none of them', async () => {
+  const { browser, page, writeNote } = await arriveAtAdopter();
+  const pages = Array.from({ length: 100 }, () => browser.get(page));
+  await Promise.race(pages);
+  await ends['is removed'](browser.person.id);
+  await writeNote();
+  const answers = await Promise.all(pages);
+  expect(answers.filter(({ text }) => text.includes('Written afterwards'))).toHaveLength(0);
+  expect(answers.filter(({ status }) => status === 401).length).toBeGreaterThan(0);
 });
 
 test('the console stops while a form arrives, which is told so', { timeout: 40_000 }, async () => {

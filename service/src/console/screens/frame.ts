@@ -61,6 +61,13 @@ export class Frame {
     return send(reply, personPage({ assets, places, path, workplace: visitor.workplace.name, banner: shown }, title, main));
   }
 
+  /** What a page shows. It is read first: so nothing is shown that was read after its visitor was signed out, however long they waited. */
+  async read(route: PageRoute, request: FastifyRequest, visitor: Visitor, visit: Visit): Promise<Page> {
+    const page = await route.show(visit);
+    await this.parts.visitors.confirm(request, visitor);
+    return page;
+  }
+
   /** The page of what was sent and not accepted, or not yet, with what was typed. */
   async showAgain(
     route: PageRoute,
@@ -72,7 +79,7 @@ export class Frame {
     const { visitor } = request;
     if (!visitor) throw new Error('nobody is signed in');
     const visit = new Visit(visitor, { url: filledPath(route.path, request), params: request.params }, this.parts.clock.now(), rejected);
-    const page = await route.show(visit);
+    const page = await this.read(route, request, visitor, visit);
     const wrong = visit.wrongFields;
     // One field has the focus itself, with what is wrong beside it.
     const shown = banner && wrong.length > 1 ? { ...banner, text: html`${banner.text}${linksTo(wrong)}`, hasFocus: true } : banner;

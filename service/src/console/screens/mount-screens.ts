@@ -34,7 +34,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     const visitor = visitorOf(request);
     if (route.isFresh && !visitor.session.isFresh) return frame.redirect(reply, againPath(request.url));
     const visit = new Visit(visitor, request, clock.now());
-    return frame.sendPage(request, reply, visitor, await route.show(visit), route.path);
+    return frame.sendPage(request, reply, visitor, await frame.read(route, request, visitor, visit), route.path);
   };
 
   const submit = async (route: FormRoute, request: FastifyRequest, reply: FastifyReply) => {
@@ -89,6 +89,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
   const handleOther = async (route: OtherRoute, request: FastifyRequest, reply: FastifyReply) => {
     try {
       const visitor = visitorOf(request);
+      await frame.parts.visitors.confirm(request, visitor);
       if (route.method === 'POST' && !route.checksToken && !isFormToken(tokenOf(request), visitor)) throw fromElsewhere();
       if (route.isFresh && !visitor.session.isFresh)
         throw new PageError(403, 'Sign in again', 'For this you need to have signed in within the last 10 minutes. Sign in again.');

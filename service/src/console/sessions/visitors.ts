@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Person } from '../../partners/people/people.ts';
 import { findSession, openSession, type Session, type SignInMethod, sessionDays } from '../../partners/people/sessions.ts';
-import { type PersonCaller, personCaller } from '../../partners/principals/principals.ts';
+import { type PersonCaller, personCaller, SignedOut } from '../../partners/principals/principals.ts';
 import type { Db, ServiceDb, Transaction } from '../../platform/db/handles.ts';
 import { getShelter } from '../../store/shelters/shelters.ts';
 import { zoneOf } from '../frame/times.ts';
@@ -19,6 +19,8 @@ export interface Visitor {
   readonly isSuspended: boolean;
   /** Of the forms of this session. */
   readonly formToken: string;
+  /** When it was read, or a little earlier. */
+  readonly readAtMs: number;
 }
 
 interface Parts {
@@ -28,6 +30,8 @@ interface Parts {
 }
 
 const cookie = 'session';
+/** How long what was read of a session holds without another look: about as long as a page is read. */
+const holdsMs = 100;
 
 /** Who is signed in, by the cookie of a session. */
 export class Visitors {
@@ -43,11 +47,26 @@ export class Visitors {
   async find(request: FastifyRequest): Promise<Visitor | undefined> {
     const { db, seals } = this.#parts;
     const token = this.tokenOf(request);
+    const readAtMs = performance.now();
     const signedIn = token === undefined ? undefined : await findSession(db, token);
     if (token === undefined || !signedIn) return undefined;
     const { session, person, isSuspended } = signedIn;
     const workplace = await this.#workplaces.get(person.shelterId);
-    return { session, person, caller: personCaller(signedIn, request.ip), workplace, isSuspended, formToken: seals.formToken(token) };
+    const caller = personCaller(signedIn, request.ip);
+    return { session, person, caller, workplace, isSuspended, formToken: seals.formToken(token), readAtMs };
+  }
+
+  /**
+   * After something was read for a visitor: what was waited for until then, such as the body of a form or a turn, may have taken longer than
+   * the session. Throws then, as a transaction does that acts for them.
+   */
+  async confirm(request: FastifyRequest, { person, readAtMs }: Visitor): Promise<void> {
+    if (performance.now() - readAtMs < holdsMs) return;
+    const token = this.tokenOf(request);
+    const now = token === undefined ? undefined : await findSession(this.#parts.db, token);
+    if (!now) throw new SignedOut('ended');
+    if (now.isSuspended) throw new SignedOut('suspended');
+    if (now.person.role !== person.role || now.person.shelterId !== person.shelterId) throw new SignedOut('changed');
   }
 
   hasCookie(request: FastifyRequest): boolean {
