@@ -5,6 +5,7 @@ import { openLimiter } from '../../src/dependencies.ts';
 import { charge } from '../../src/partners/rate-limit/charging.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { ManualClock } from '../manual-clock.ts';
+import { Staff } from './adoption-site.ts';
 import { addAnimal, addShelter } from './console-steps.ts';
 import { type Answer, hiddenOf, openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';
 
@@ -175,6 +176,30 @@ test('who has used up everything can still end sessions, also from the page that
   expect([ended.status, ended.location]).toEqual([303, '/sign-in']);
   clock.advance(60_000);
   expect((await stolen.get('/me')).location).toContain('/sign-in');
+});
+
+test('who has used up everything reads no page by a form that ends something, and still removes people', async () => {
+  const admin = await site.arrive({ role: 'admin', shelterId });
+  const colleague = await site.arrive({ role: 'staff', shelterId, name: 'Berta' });
+  const staff = new Staff(site, admin.person);
+  const { id } = await staff.apply((await staff.addPet()).id, { name: 'Ada Lovelace' });
+  const removal = `/people/${colleague.person.id}/remove`;
+  const hidden = hiddenOf((await admin.open(`/people/${colleague.person.id}`)).text, removal);
+  await many(240, () => admin.get('/me'));
+  for (const path of [removal, '/me/sign-out', '/me/passkeys/1/remove']) {
+    const { status, text } = await admin.post(path, { ...hidden, _token: 'wrong' });
+    expect(status).toBe(403);
+    expect(wordsOf(text)).toContain('Nothing was changed You have signed in again since this page was opened.');
+    expect(text).not.toMatch(/Berta|person-\d+@|Passkeys/);
+  }
+  // It may mail the adopter, and is an act like others.
+  for (const _token of ['wrong', hidden['_token'] ?? '']) {
+    const { status, text } = await admin.post(`/applications/${id}/end-link`, { ...hidden, _token, mails: 'true' });
+    expect(status).toBe(429);
+    expect(text).not.toContain('Ada Lovelace');
+  }
+  expect((await admin.post(removal, hidden)).status).toBe(303);
+  expect((await colleague.get('/me')).location).toContain('/sign-in');
 });
 
 test('without Redis each console counts by itself, from what it has seen', async () => {

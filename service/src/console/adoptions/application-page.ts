@@ -157,7 +157,6 @@ const addLinkForm = (screens: Screens, parts: AdoptionParts, page: PageRoute): L
     path: '/applications/:applicationId/end-link',
     page,
     needs: scopesThat('manageOrders'),
-    ends: true,
     fields: linkFields,
     act: async ({ visit, tx, values }) => {
       const { id } = await getListedApplication({ db: tx }, visit);

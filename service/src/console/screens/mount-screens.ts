@@ -12,7 +12,7 @@ import type { Visitor } from '../sessions/visitors.ts';
 import { Entrance, noteWait, usedUpText } from './entrance.ts';
 import { type Frame, filledPath } from './frame.ts';
 import { FormError, fromElsewhere, notFound, PageError, sendErrorPage, sendScriptError } from './page-error.ts';
-import type { FormRoute, Needs, OtherRoute, PageRoute, Screens } from './screens.ts';
+import type { FormRoute, Needs, OtherRoute, Page, PageRoute, Screens } from './screens.ts';
 import type { SlowForms } from './slow-forms.ts';
 import { hiddenFields, isFormToken, Visit } from './visit.ts';
 
@@ -43,8 +43,12 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     if (usedUp?.what === 'requests') return entrance.sendPause(request, reply, usedUp, body);
     const visitor = visitorOf(request);
     const path = route.previewOf === undefined ? (request.url.split('?', 1)[0] ?? '') : filledPath(route.previewOf, request);
-    const reject = (status: number, banner: Banner, errors: ReadonlyMap<string, string> = new Map()) =>
-      frame.showAgain(route.page, request, reply.status(status), { path, values: body, errors }, banner);
+    const reject = async (status: number, banner: Banner, errors: ReadonlyMap<string, string> = new Map()) => {
+      reply.status(status);
+      // What shows a page is charged to its person, and this is not.
+      if (route.ends) return frame.sendPage(request, reply, visitor, notEnded(banner, filledPath(route.page.path, request)), request.url);
+      return frame.showAgain(route.page, request, reply, { path, values: body, errors }, banner);
+    };
     if (usedUp) {
       noteWait(usedUp, reply);
       return reject(429, { tone: 'warn', text: `${usedUpText(usedUp)} Nothing was changed, and what you typed is still here.` });
@@ -133,6 +137,13 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     return request.visitor ? sendErrorPage(frame, notFound(), request, reply) : entrance.sendStranger(request, reply);
   });
 }
+
+const notEnded = ({ text }: Banner, back: string): Page => ({
+  title: 'Nothing was changed',
+  main: html`<h1>Nothing was changed</h1>
+<p>${text}</p>
+<p><a class="button quiet" href="${back}">Go back</a></p>`,
+});
 
 const anotherLook = (count: number): string => (count === 1 ? 'One field needs another look.' : `${count} fields need another look.`);
 

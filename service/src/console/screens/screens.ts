@@ -45,7 +45,7 @@ export interface FormRoute<Schema extends TObject = TObject> extends FormOf {
   readonly page: PageRoute;
   readonly needs: Needs;
   readonly isFresh?: true;
-  /** It ends something, such as a session or somebody's rights: that is possible also for who has used up all acts. */
+  /** It ends a session or somebody's rights: that is possible also for who has used up everything, and shows nothing of its page. */
   readonly ends?: true;
   readonly fields: Schema;
   /** What the schema can't say of the values that it accepts, by field: said together with what it does say. The act checks it again. */
