@@ -202,6 +202,16 @@ test('who has used up everything reads no page by a form that ends something, an
   expect((await colleague.get('/me')).location).toContain('/sign-in');
 });
 
+test('who is not signed in takes nothing from those who sign out at the same address', async () => {
+  const headers = { 'x-forwarded-for': '192.0.2.78' };
+  const volunteer = await site.arrive({ role: 'volunteer', shelterId });
+  const hidden = hiddenOf((await volunteer.get('/me')).text, '/me/sign-out');
+  const stranger = site.browser();
+  const answers = await many(70, () => stranger.post('/me/sign-out', {}, { headers }));
+  expect([countOf(answers, 401), countOf(answers, 429)]).toEqual([60, 10]);
+  expect((await volunteer.post('/me/sign-out', hidden, { headers })).status).toBe(303);
+});
+
 test('without Redis each console counts by itself, from what it has seen', async () => {
   const here = await site.arrive({ role: 'volunteer', shelterId });
   const there = await another.enter(here.person);

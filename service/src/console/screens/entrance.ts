@@ -46,6 +46,8 @@ export class Entrance {
       const { admit, budget, consoleUrl, visitors } = this.#frame.parts;
       const isForeign = request.method === 'POST' && !isFromOwnPage(request, consoleUrl);
       if (costs === 'end') {
+        // Without a session there is nothing to end: who has none takes nothing from those who have one.
+        if (visitors.tokenOf(request) === undefined) return this.sendStranger(request, reply);
         if (isForeign) throw fromElsewhere();
         const seconds = await admit(requestSubject(request), 'endings');
         if (seconds > 0) throw tooMany(reply, seconds);
