@@ -123,8 +123,8 @@ export class LinkBudget {
 }
 
 /**
- * A device has its own, which nobody else can use up. Others share what an address gets, of which a network has a part: who asks with
- * somebody's address keeps that person out from nowhere else. The share of a network bounds how many addresses it can have counted.
+ * A device has its own, which nobody else can use up. Others share what an address gets, of which a network has a part, so that it takes four
+ * networks to use up a day's. The share of a network bounds how many addresses it can have counted.
  */
 function sharesOf({ email, from, deviceId }: LinkAsker): readonly Share[] {
   if (deviceId !== undefined) return [{ key: `device:${deviceId}`, dayMax: linksOfDeviceMax, gapMs }];
