@@ -52,13 +52,13 @@ async function run({ short, root, seed = defaultSeed, progress }: ProofContext):
   await using ends = await Ends.open(store, root ?? path.join(fileURLToPath(new URL('../..', import.meta.url))));
   const random = new SeededRandom(seed);
   progress('keys and clients');
-  const keys = await keyClaims(store, ends, random, short ? 40 : 1_000);
+  const keys = await keyClaims(store, ends, random, short ? 10 : 1_000);
   progress('sessions, roles and people');
-  const people = await personClaim(store, ends, random, short ? 15 : 300);
+  const people = await personClaim(store, ends, random, short ? 5 : 300);
   progress('beside many writers');
-  const wait = await waitClaim(store, ends, short ? 5 : 50);
+  const wait = await waitClaim(store, ends, short ? 2 : 50);
   progress('admins on each other');
-  const admins = await adminsClaim(ends, random, short ? 5 : 100);
+  const admins = await adminsClaim(ends, random, short ? 2 : 100);
   return [...keys, people, wait, admins, await deadlockClaim(store)];
 }
 
