@@ -36,6 +36,8 @@ export interface MailTexts {
   };
   /** In place of a name that store staff have not confirmed. `{id}` is its number. */
   readonly unnamedShelter: string;
+  /** In place of one that is unlike a name. */
+  readonly unnamedAnimal: string;
   readonly contact: Readonly<Record<'title' | 'email' | 'phone' | 'website' | 'address', string>>;
   readonly footer: string;
 }
@@ -170,6 +172,7 @@ const en: MailTexts = {
     end: 'The adopters are told as soon as you decide. An application that has no answer for {expiry} days is closed, and its adopter is told that too. This is the list, for programs with a key of your shelter:',
   },
   unnamedShelter: 'Shelter {id}',
+  unnamedAnimal: 'Animal {id}',
   contact: { title: '{shelter}', email: 'E-mail', phone: 'Telephone', website: 'Website', address: 'Address' },
   footer: 'This message was sent automatically by {store}.',
 };

@@ -5,7 +5,7 @@ import type { Transaction, Writer } from '../../platform/db/handles.ts';
 import { type AdopterAct, type AdopterLink, beginAdopterLink } from './adopter-link-queries.ts';
 import { mailTexts } from './application-mail-texts.ts';
 import { actLinkMinutes, type LinkMailKind, type LinkText, linkMailTexts } from './link-mail-texts.ts';
-import { contactOf, fill, type MailWords, nameInText, shelterNameIn, textOf } from './mail-messages.ts';
+import { adopterNameIn, animalNameIn, contactOf, fill, type MailWords, shelterNameIn, textOf } from './mail-messages.ts';
 import { findMailedApplication, type MailedApplication } from './mail-queries.ts';
 
 /** What adopters are told of links, and of what was done by them. Their subject is the application. */
@@ -56,13 +56,13 @@ export function readingLinkMail(db: Writer, { links, store, language }: Settings
 }
 
 function linkMessage({ texts, store }: MailWords, text: LinkText, application: MailedApplication, url: string): MailMessage {
-  const { adopterName, adopterEmail, petName, shelter } = application;
-  const [name, shelterName] = [nameInText(adopterName), shelterNameIn(texts, shelter)];
-  const values = { pet: nameInText(petName), shelter: shelterName, name, url, store };
+  const { adopterName, adopterEmail, pet, shelter } = application;
+  const [name, shelterName] = [adopterNameIn(adopterName), shelterNameIn(texts, shelter)];
+  const values = { pet: animalNameIn(texts, pet), shelter: shelterName, name, url, store };
   const greeting = name ? texts.greeting.byName : texts.greeting.withoutName;
   const paragraphs = [greeting, ...text.paragraphs].map((part) => fill(part, values));
   return {
-    to: { address: adopterEmail, name: adopterName },
+    to: { address: adopterEmail, name },
     replyTo: text.hasContact && shelter.email !== null ? { address: shelter.email, name: shelterName } : undefined,
     subject: fill(text.subject, values),
     text: textOf([...paragraphs, ...(text.hasContact ? [contactOf(texts, shelter)] : []), fill(texts.footer, values)]),

@@ -1,7 +1,7 @@
 import type { MailMessage } from '../../changes/mail/message.ts';
 import type { Language } from '../../platform/config.ts';
 import type { MailTexts, Plural } from './application-mail-texts.ts';
-import type { MailedApplication, MailedShelter, ShelterTold } from './mail-queries.ts';
+import type { MailedAnimal, MailedApplication, MailedShelter, ShelterTold } from './mail-queries.ts';
 
 type AdopterMailKind = 'confirm' | 'received' | 'accepted' | 'declined' | 'closed';
 
@@ -15,16 +15,16 @@ export interface MailWords {
 
 export function adopterMessage(words: MailWords, kind: AdopterMailKind, application: MailedApplication, url: string): MailMessage {
   const { texts, store } = words;
-  const { adopterName, adopterEmail, petName, message, closedReason, shelter, clientId, isConfirmed } = application;
+  const { adopterName, adopterEmail, pet, message, closedReason, shelter, clientId, isConfirmed } = application;
   const of = { id: BigInt(shelter.id), clientId };
   if (!isConfirmed || kind === 'confirm') return { ...strangerMessage(words, kind, adopterEmail, url), shelter: of };
   const text = kind === 'closed' ? texts.closed[closedReason ?? 'withdrawn'] : texts[kind];
-  const [shelterName, name] = [shelterNameIn(texts, shelter), nameInText(adopterName)];
-  const values = { pet: nameInText(petName), shelter: shelterName, name, message: quoted(message ?? ''), url, store };
+  const [shelterName, name] = [shelterNameIn(texts, shelter), adopterNameIn(adopterName)];
+  const values = { pet: animalNameIn(texts, pet), shelter: shelterName, name, message: quoted(message ?? ''), url, store };
   const greeting = name ? texts.greeting.byName : texts.greeting.withoutName;
   const paragraphs = text.paragraphs.filter((paragraph) => message || !paragraph.includes('{message}'));
   return {
-    to: { address: adopterEmail, name: adopterName },
+    to: { address: adopterEmail, name },
     replyTo: shelter.email === null ? undefined : { address: shelter.email, name: shelterName },
     subject: fill(text.subject, values),
     text: textOf([...[greeting, ...paragraphs].map((part) => fill(part, values)), contactOf(texts, shelter), fill(texts.footer, values)]),
@@ -56,7 +56,7 @@ export function shelterMessage(
   const plural = (forms: Plural, count: number, values: Values = {}) =>
     fill(forms[new Intl.PluralRules(language).select(count)] ?? forms.other, { count: count.toLocaleString(language), ...values });
   const { subject, submitted: lookedAt, unanswered: late, one, more, end } = texts.shelter;
-  const lines = oldest.map(({ id, petName }) => fill(one, { id: String(id), pet: nameInText(petName) }));
+  const lines = oldest.map(({ id, pet }) => fill(one, { id: String(id), pet: animalNameIn(texts, pet) }));
   if (unanswered > oldest.length) lines.push(plural(more, unanswered - oldest.length));
   const paragraphs = [
     texts.greeting.withoutName,
@@ -89,6 +89,12 @@ export function contactOf(texts: MailTexts, shelter: MailedShelter): string {
 export const shelterNameIn = ({ unnamedShelter }: MailTexts, { id, name }: MailedShelter): string =>
   name === null ? fill(unnamedShelter, { id }) : nameInText(name);
 
+/** Empty: it is unlike a person's name. */
+export const adopterNameIn = (name: string): string => (isLikeName(name, 0) ? nameInText(name) : '');
+
+export const animalNameIn = ({ unnamedAnimal }: MailTexts, { id, name }: MailedAnimal): string =>
+  isLikeName(name, animalDigitsMax) ? nameInText(name) : fill(unnamedAnimal, { id: String(id) });
+
 type Values = Readonly<Record<string, string>>;
 
 /** What is filled in is not searched again. */
@@ -96,9 +102,22 @@ export const fill = (template: string, values: Values): string =>
   template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 
 const nameLengthMax = 80;
+const likeNameLengthMax = 60;
+/** As in Rex 2. */
+const animalDigitsMax = 3;
+
+/** Whether it is a name, and not a text with an address, a number or an amount. A full stop ends a word, as in jun., or is between initials. */
+function isLikeName(name: string, digitsMax: number): boolean {
+  const line = name.normalize('NFKC').trim();
+  return (
+    [...line].length <= likeNameLengthMax &&
+    (line.match(/\p{N}/gu)?.length ?? 0) <= digitsMax &&
+    !/[:/\\@]|[.\u3002\u00b7\u2219\u22c5\u30fb](?![\s,]|$|\p{L}\.)/u.test(line)
+  );
+}
 
 /** A stranger's name on one line, without what a mail program makes a link of, and without a telephone number. */
-export function nameInText(name: string): string {
+function nameInText(name: string): string {
   const line = withoutLinks(name).replace(/\+?\p{Nd}(?:[\s()./\-–]{0,3}\p{Nd}){5,}/gu, '…');
   const characters = [...line];
   return characters.length > nameLengthMax ? `${characters.slice(0, nameLengthMax - 1).join('')}…` : line;

@@ -6,7 +6,7 @@ export interface MailedApplication {
   readonly status: ApplicationStatus;
   readonly closedReason: ClosedReason | null;
   readonly message: string | null;
-  readonly petName: string;
+  readonly pet: MailedAnimal;
   readonly adopterName: string;
   readonly adopterEmail: string;
   /** Whether its owner has confirmed the address. */
@@ -15,6 +15,11 @@ export interface MailedApplication {
   readonly linkNumber: bigint;
   readonly clientId: bigint;
   readonly shelter: MailedShelter;
+}
+
+export interface MailedAnimal {
+  readonly id: bigint;
+  readonly name: string;
 }
 
 /** As store staff have confirmed it last; null: never, or the shelter no longer says it. */
@@ -33,15 +38,18 @@ const sheltersWithConfirmed = 'shelters left join confirmed_shelters on confirme
 
 /** Undefined: there is no such application, its adopter was erased, or is not told by e-mail. */
 export async function findMailedApplication(db: Db, id: bigint): Promise<MailedApplication | undefined> {
-  const { rows } = await db.query<MailedApplication>({
+  const { rows } = await db.query<Omit<MailedApplication, 'pet'> & { petId: bigint; petName: string }>({
     name: 'mailed-application',
-    text: `select applications.status, closed_reason as "closedReason", message, pets.name as "petName", adopter_name as "adopterName",
+    text: `select applications.status, closed_reason as "closedReason", message, pets.id as "petId", pets.name as "petName", adopter_name as "adopterName",
         adopter_email as "adopterEmail", is_confirmed as "isConfirmed", link_number as "linkNumber", applications.client_id as "clientId", ${shelterJson} as shelter
       from applications join pets on pets.id = pet_id join (${sheltersWithConfirmed}) on shelters.id = applications.shelter_id
       where applications.id = $1 and is_mailed and adopter_email is not null`,
     values: [id],
   });
-  return rows[0];
+  const [row] = rows;
+  if (!row) return undefined;
+  const { petId, petName, ...application } = row;
+  return { ...application, pet: { id: petId, name: petName } };
 }
 
 /** What a shelter is told: counts up to `countMax`, and the oldest applications that nobody has answered. No adopter's data. */
@@ -49,7 +57,7 @@ export interface ShelterTold {
   readonly shelter: MailedShelter;
   readonly submitted: number;
   readonly unanswered: number;
-  readonly oldest: ReadonlyArray<{ readonly id: bigint; readonly petName: string }>;
+  readonly oldest: ReadonlyArray<{ readonly id: bigint; readonly pet: MailedAnimal }>;
 }
 
 export async function findShelterTold(
@@ -57,7 +65,7 @@ export async function findShelterTold(
   id: bigint,
   { days, countMax, oldestMax }: { readonly days: number; readonly countMax: number; readonly oldestMax: number },
 ): Promise<ShelterTold | undefined> {
-  const { rows } = await db.query<Omit<ShelterTold, 'oldest'> & { ids: bigint[]; names: string[] }>({
+  const { rows } = await db.query<Omit<ShelterTold, 'oldest'> & { ids: bigint[]; petIds: bigint[]; names: string[] }>({
     name: 'shelter-told',
     // The first by id of each status, as in the index: those are the oldest.
     text: `with waiting as materialized (
@@ -65,18 +73,19 @@ export async function findShelterTold(
           select id, pet_id, status, acted_at <= now() - make_interval(days => $2) as is_unanswered from applications
             where shelter_id = $1 and applications.status = wanted.status order by shelter_id, status, id limit $3) as found),
       oldest as (
-        select waiting.id, pets.name from waiting join pets on pets.id = pet_id where is_unanswered order by waiting.id limit $4)
+        select waiting.id, pet_id, pets.name from waiting join pets on pets.id = pet_id where is_unanswered order by waiting.id limit $4)
       select ${shelterJson} as shelter,
         (select count(*)::int from waiting where status = 'submitted') as submitted,
         (select count(*)::int from waiting where is_unanswered) as unanswered,
-        array(select id from oldest order by id) as ids, array(select name from oldest order by id) as names
+        array(select id from oldest order by id) as ids, array(select pet_id from oldest order by id) as "petIds",
+        array(select name from oldest order by id) as names
       from ${sheltersWithConfirmed} where shelters.id = $1`,
     values: [id, days, countMax, oldestMax],
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { ids, names, ...told } = row;
-  return { ...told, oldest: ids.map((applicationId, i) => ({ id: applicationId, petName: names[i] ?? '' })) };
+  const { ids, petIds, names, ...told } = row;
+  return { ...told, oldest: ids.map((applicationId, i) => ({ id: applicationId, pet: { id: petIds[i] ?? 0n, name: names[i] ?? '' } })) };
 }
 
 export interface Unanswered {

@@ -176,17 +176,66 @@ describe('what an adopter is told', () => {
   });
 
   test.each([
-    ['evil。example evil·example evil．example evil․example evil｡example', 'evil. example '.repeat(5).trim()],
-    ['Ada +43 (900) 12-34', 'Ada …'],
-    ['Ada ０９００１２３４', 'Ada …'],
-    ['Dr. Ada 3rd, 1010', 'Dr. Ada 3rd, 1010'],
-  ])('a name such as %s can not be followed', async (name, said) => {
-    expect((await say('received', await apply({ status: 'submitted', name })))?.text).toContain(`Hello ${said},\n`);
+    'J. R. Ewing',
+    "O'Neill",
+    "Anna-Maria d'Este",
+    'Max Müller jun.',
+    'Dr. Ada Lovelace, MSc',
+    'Sammy Davis, Jr.',
+    'Ada & Bob Lovelace',
+    '山田 太郎',
+  ])('%s is a name, in the greeting and beside the address', async (name) => {
+    const message = await say('received', await apply({ status: 'submitted', name }));
+    expect(message?.to.name).toBe(name);
+    expect(message?.text).toContain(`Hello ${name},\n`);
   });
 
-  test('a name is on one line, and nothing in it becomes a link', async () => {
-    const id = await apply({ status: 'submitted', name: 'Ada\n\nwww.evil.example https://evil.example a@evil.example' });
-    expect((await say('received', id))?.text).toMatch(/^Hello Ada www\. evil\. example https: \/\/evil\. example a at evil\. example,\n/);
+  test('initials are a name, and no address', async () => {
+    const message = await say('received', await apply({ status: 'submitted', name: 'J.R.R. Tolkien' }));
+    expect(message?.to.name).toBe('J. R. R. Tolkien');
+  });
+
+  test.each([
+    ['evil。example evil·example evil．example evil․example evil｡example'],
+    ['evil·example'],
+    ['evil｡example'],
+    ['Visit https://evil.example +43 900 123'],
+    ['Ada +43 (900) 12-34'],
+    ['Ada ０９００１２３４'],
+    ['Win 1000 EUR at evil. example call us'],
+    ['Win: call the bank'],
+    ['Ada\n\nwww.evil.example a@evil.example'],
+    ['t.co/abc'],
+    ['evil.e.example'],
+    ['Somebody who has a very long story to tell to everybody who reads this'],
+  ])('what is unlike a name, such as %s, is nowhere in the mail', async (name) => {
+    for (const [kind, status] of [
+      ['received', 'submitted'],
+      ['closed', 'withdrawn'],
+    ] as const) {
+      const message = await say(kind, await apply({ status, name }));
+      expect(message?.to.name).toBe('');
+      expect(message?.text).toMatch(/^Hello,\n/);
+      expect(inspect(message)).not.toMatch(/evil|900|1000|０|bank|t\.co|story/);
+    }
+  });
+
+  test.each([
+    ['Rex 2', 'Rex 2'],
+    ['Bonnie & Clyde', 'Bonnie & Clyde'],
+    ['Win 1000 EUR at evil. example', undefined],
+    ['Log in at evil.example', undefined],
+  ])('an animal called %s', async (name, said) => {
+    await store.write('update pets set name = $1 where id = $2', name, petId);
+    const message = await say('received', await apply({ status: 'submitted' }));
+    await store.write(`update pets set name = 'Biscuit' where id = $1`, petId);
+    expect(message?.subject).toBe(`Your application for ${said ?? `Animal ${petId}`}`);
+    expect(inspect(message)).not.toMatch(/evil|1000/);
+  });
+
+  test('a name is on one line', async () => {
+    const id = await apply({ status: 'submitted', name: 'Ada\n\nLovelace' });
+    expect((await say('received', id))?.text).toMatch(/^Hello Ada Lovelace,\n/);
   });
 
   test.each([
