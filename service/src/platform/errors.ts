@@ -323,7 +323,7 @@ export const errorCodes = {
   open_application_limit: {
     status: 409,
     cause:
-      'The client has as many open or unconfirmed applications, or has asked as many adopters for confirmation today (UTC), as its plan allows (Free 1,000, Pro 5,000, Business 20,000, Enterprise 100,000), or already has 5 open applications of the same adopter.',
+      'The client has as many open or unconfirmed applications, or has asked as many adopters for confirmation today (UTC), as its plan allows (Free 1,000, Pro 5,000, Business 20,000, Enterprise 100,000), or already has 5 open applications of the same adopter, or 3 unconfirmed ones of the same e-mail address.',
     fix: 'Wait until the store has decided on some, or withdraw applications that are no longer wanted.',
     code: { send: ['GET /v1/applications?status=submitted', 'POST /v1/applications/1/withdraw'] },
     request: 'POST /v1/applications\n\n{"petId":6,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',

@@ -198,8 +198,9 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   [
     'Open applications of a client; as many may be unconfirmed, and as many adopters are asked for confirmation in a UTC day',
-    `${byPlan('openApplications').join(', ')} or ${enterprise.openApplications.toLocaleString('en')} by plan; ${enterprise.openApplicationsOfAdopter} per adopter's address, one of them for an animal`,
+    `${byPlan('openApplications').join(', ')} or ${enterprise.openApplications.toLocaleString('en')} by plan; ${enterprise.openApplicationsOfAdopter} per adopter's address, one of them for an animal; {unconfirmedOfAdopterMax} unconfirmed ones per address`,
     'partners/rate-limit/plans.ts',
+    'store/applications/submissions.ts',
   ],
   [
     'An application that nobody answers; one that its adopter does not confirm',
@@ -418,12 +419,12 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Attempts to reach a mail server that fails', 'every second at first, every {pauseMsMax s} at last', 'changes/mail/mail-bounds.ts'],
   [
     'Messages to an address on a UTC day, and of acceptances and rejections of an application if the address is confirmed',
-    '{confirmations} confirmations, {messages} in all',
+    '{confirmations} confirmations, at most {/addressBounds, confirmations: (\\d+)/} of them for one client; {messages} in all',
     'changes/mail/mail-bounds.ts',
   ],
   [
-    'Messages on a UTC day about a shelter: to adopters, for what one client submits there; to adopters, for what is decided there; to the shelter itself. Of each, those to addresses that nobody has confirmed',
-    '{/submissions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/decisions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/own: . confirmations: [\\d_]+, messages: ([\\d_]+)/}; {/submissions: . confirmations: ([\\d_]+)/}, {/decisions: . confirmations: ([\\d_]+)/}, {/own: . confirmations: ([\\d_]+)/}',
+    'Messages on a UTC day about a shelter: to adopters, for what one client submits there; to adopters, for what of one client ends there without a decision; to adopters, for what is decided there; to the shelter itself. Of each, those to addresses that nobody has confirmed',
+    '{/submissions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/endings: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/decisions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/own: . confirmations: [\\d_]+, messages: ([\\d_]+)/}; {/submissions: . confirmations: ([\\d_]+)/}, {/endings: . confirmations: ([\\d_]+)/}, {/decisions: . confirmations: ([\\d_]+)/}, {/own: . confirmations: ([\\d_]+)/}',
     'changes/mail/mail-bounds.ts',
   ],
   ["A link that confirms a shelter's e-mail address", '{linkDays} UTC days', 'store/shelters/shelter-links.ts'],

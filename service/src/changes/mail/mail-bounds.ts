@@ -6,12 +6,16 @@ import type { CountBounds } from './claim-queries.ts';
 /** On one day (UTC). To one address: someone who fills in forms with others' addresses sends them no more. Or, of what staff cause, about one subject. */
 export const addressBounds: CountBounds = { confirmations: 3, messages: 10 };
 
+/** Of those to an address, what one client causes: the last confirmation of the day is kept for another client. */
+export const askerBounds: CountBounds = { ...addressBounds, confirmations: 2 };
+
 /**
- * On one day (UTC), of what is sent about a shelter: to adopters for what one client submits there, so that nobody uses up what is others';
- * to adopters for what its staff decide, and what follows from that; to the shelter itself.
+ * On one day (UTC), of what is sent about a shelter: to adopters for what one client submits there, and when that ends without a decision,
+ * as when the client withdraws it, so that nobody uses up what is others'; to adopters for what its staff decide; to the shelter itself.
  */
 export const shelterBounds = {
   submissions: { confirmations: 1_000, messages: 2_000 },
+  endings: { confirmations: 500, messages: 5_000 },
   decisions: { confirmations: 500, messages: 5_000 },
   own: { confirmations: 5, messages: 30 },
 } as const satisfies Record<string, CountBounds>;
@@ -37,7 +41,13 @@ export const hashShelter = (
   { id, clientId }: { readonly id: bigint; readonly clientId?: bigint },
 ): Buffer =>
   createHmac('sha256', key)
-    .update(`shelter ${id} ${bound} ${bound === 'submissions' ? clientId : ''}`)
+    .update(`shelter ${id} ${bound} ${bound === 'submissions' || bound === 'endings' ? clientId : ''}`)
+    .digest();
+
+/** What one client has caused to an address that nobody has confirmed. No address is like this. */
+export const hashAsked = (key: Buffer, address: string, clientId: bigint): Buffer =>
+  createHmac('sha256', key)
+    .update(`asked ${clientId} ${mailboxOf(address)}`)
     .digest();
 
 /** Invitations of an address, apart from what it gets as an adopter. No address is like this. */

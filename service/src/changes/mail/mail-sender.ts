@@ -17,8 +17,10 @@ import {
 import {
   addressBounds,
   addressKeyOf,
+  askerBounds,
   dailyLimit,
   hashAddress,
+  hashAsked,
   hashInvited,
   hashShelter,
   hashSubject,
@@ -191,6 +193,9 @@ export class MailSender {
           : hashAddress(key, address);
     return [
       ...(countsAs === 'nothing' ? [] : [{ of: counted, isConfirmation, max: addressBounds }]),
+      ...(countsAs === 'confirmation' && shelter?.clientId !== undefined
+        ? [{ of: hashAsked(key, address, shelter.clientId), isConfirmation, max: askerBounds }]
+        : []),
       ...(shelterBound && shelter
         ? [{ of: hashShelter(key, shelterBound, shelter), isConfirmation, max: shelterBounds[shelterBound] }]
         : []),

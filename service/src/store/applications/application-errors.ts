@@ -52,6 +52,13 @@ export const entryPlacesTaken = (pet: Pet, { entered, max }: { entered: number; 
 export const tooManyOfAdopter = (open: number, { openApplicationsOfAdopter: max }: Bounds) =>
   limit(`This client has ${open} open applications of this adopter's e-mail address; ${max} are allowed.`);
 
+/** Only what this client has submitted counts. Deleted ones do not. */
+export const tooManyUnconfirmed = (max: number) =>
+  new AppError(
+    'open_application_limit',
+    `This client has ${max} applications of this adopter's e-mail address that are not confirmed; ${max} are allowed. The adopter has mail, or will have it tomorrow, to confirm each. Each is deleted after 72 hours unless it is confirmed.`,
+  );
+
 /** Says which of the client's counts has reached its bound. Undefined: none. */
 export function findExceeded(counts: ApplicationCounts, { openApplications: max }: Bounds, added: Added): AppError | undefined {
   if (counts.open >= max) return limit(`This client has ${counts.open} open applications; ${max} are allowed.`);

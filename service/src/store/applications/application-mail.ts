@@ -24,7 +24,7 @@ const adopterMail = {
   received: { countsAs: 'message', shelterBound: 'submissions', statuses: ['submitted', 'reviewing'] },
   accepted: { countsAs: 'staff', shelterBound: 'decisions', atBound: 'fail', statuses: ['accepted'] },
   declined: { countsAs: 'staff', shelterBound: 'decisions', atBound: 'fail', statuses: ['declined'] },
-  closed: { countsAs: 'message', shelterBound: 'decisions', atBound: 'fail', statuses: ['closed', 'withdrawn'] },
+  closed: { countsAs: 'message', shelterBound: 'endings', atBound: 'fail', statuses: ['closed', 'withdrawn'] },
 } as const satisfies Record<string, AdopterMail>;
 
 export type AdopterMailKind = keyof typeof adopterMail;

@@ -11,13 +11,30 @@ import type { Rejection } from '../pets/rush-gate.ts';
 import type { Answer } from '../questions/answer-schemas.ts';
 import { checkAnswers } from '../questions/answers.ts';
 import { getQuestions } from '../questions/questions.ts';
-import { applicationExists, applicationNotFound, findExceeded, requireAnimal, tooManyOfAdopter } from './application-errors.ts';
+import {
+  applicationExists,
+  applicationNotFound,
+  findExceeded,
+  requireAnimal,
+  tooManyOfAdopter,
+  tooManyUnconfirmed,
+} from './application-errors.ts';
 import { tellOfStatus } from './application-mail.ts';
 import { moveAndRecord, recordSubmission } from './application-records.ts';
 import type { Application, NewApplication } from './application-schemas.ts';
 import { addToCounts, lockSubmissions } from './count-queries.ts';
 import { type Applicant, findFull, isAnyFull, readPlaces } from './places.ts';
-import { confirmAddress, findOpenOfAdopter, findParts, insertApplication, lockApplication } from './transition-queries.ts';
+import {
+  confirmAddress,
+  countUnconfirmedOfAdopter,
+  findOpenOfAdopter,
+  findParts,
+  insertApplication,
+  lockApplication,
+} from './transition-queries.ts';
+
+/** Of one adopter's address with one client: strangers can fill in its form with another's. */
+const unconfirmedOfAdopterMax = 3;
 
 interface Terms {
   readonly clientId: bigint;
@@ -28,8 +45,8 @@ interface Terms {
 
 /**
  * Submits an application of a client, whose bounds hold also for concurrent requests. Locks the client's submissions, then the animal.
- * If the adopter has to confirm the address first, nothing that happens here depends on that address: otherwise a partner could find out
- * who has applied.
+ * If the adopter has to confirm the address first, what happens here depends on no other client's applications with that address, and on no
+ * confirmed one: otherwise a partner could find out who has applied.
  */
 export async function submitApplication(tx: Transaction, given: NewApplication, actor: Actor, terms: Terms): Promise<Application> {
   const { petId, adopter, confirmed = false } = given;
@@ -50,6 +67,8 @@ export async function submitApplication(tx: Transaction, given: NewApplication, 
   if (asks) {
     await requirePlace(tx, await findPet(tx, petId), { petId, clientId, isEntry: false });
     if (exceeded) throw exceeded;
+    const waiting = await countUnconfirmedOfAdopter(tx, application, unconfirmedOfAdopterMax);
+    if (waiting >= unconfirmedOfAdopterMax) throw tooManyUnconfirmed(unconfirmedOfAdopterMax);
     const asked = await insertApplication(tx, { ...application, status: unconfirmed });
     await tellOfStatus(tx, [asked], 'client');
     return asked;

@@ -197,6 +197,21 @@ export async function findOpenOfAdopter(
   return { open: Number(rows[0]?.open ?? 0), forPet: rows[0]?.forPet ?? null };
 }
 
+/** Of an adopter with a client, up to `max`. Requires the client's lock. */
+export async function countUnconfirmedOfAdopter(
+  tx: Transaction,
+  { clientId, address }: { clientId: bigint; address: string },
+  max: number,
+): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>({
+    name: 'unconfirmed-applications-of-adopter',
+    text: `select count(*)::int as count from (select from applications
+      where client_id = $1 and adopter_address = $2 and status = 'unconfirmed' limit $3) as found`,
+    values: [clientId, address, max],
+  });
+  return rows[0]?.count ?? 0;
+}
+
 /** A batch of applications that nobody has done anything about for `days`, oldest first. */
 export async function selectUnanswered(db: Db, days: number, limit: number): Promise<Array<{ id: bigint; petId: bigint }>> {
   const { rows } = await db.query<{ id: bigint; petId: bigint }>({

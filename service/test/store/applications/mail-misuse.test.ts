@@ -5,7 +5,7 @@ import { startMailServer } from '../../../../testkit/mail-server.ts';
 import { openMailSenders } from '../../../src/cli/processes/mail-jobs.ts';
 import { defaultScopes } from '../../../src/domain/scopes.ts';
 import { addPet } from '../../adoption-steps.ts';
-import { decide, decideAll, submit } from '../../application-steps.ts';
+import { apply, decide, decideAll, submit } from '../../application-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { makeDue, readMail, sendAll } from '../../mail-steps.ts';
 import { addShelter } from '../../shelter-steps.ts';
@@ -40,15 +40,75 @@ beforeEach(async () => {
   server.accepted.length = 0;
   await store.write('delete from mail');
   await store.write('delete from mail_counts');
+  await store.write(`delete from applications where status = 'unconfirmed'`);
 });
 
 test('one mailbox gets three confirmations a day, however the domain is spelt', async () => {
   const petId = await addAnimal();
-  for (const domain of ['example.org', 'ｅxample.org', 'eｘample.org', 'exａmple.org', 'examｐle.org', '𝐞xample.org'])
-    await submit(store, partner, petId, { adopter: { name: 'Victim', email: `victim@${domain}` } });
+  const other = await store.createKey();
+  for (const [i, domain] of ['example.org', 'ｅxample.org', 'eｘample.org', 'exａmple.org', 'examｐle.org', '𝐞xample.org'].entries())
+    await submit(store, i % 2 === 0 ? partner : other, petId, { adopter: { name: 'Victim', email: `victim@${domain}` } });
   await sendQueued();
   expect(new Set(server.accepted.flatMap(({ to }) => to))).toEqual(new Set(['victim@example.org']));
   expect(server.accepted).toHaveLength(3);
+});
+
+test('a client has at most three applications of an address at once that nobody has confirmed, however it is spelt', async () => {
+  const [petId, another] = [await addAnimal(), await addAnimal()];
+  const as = (key: typeof partner, email: string, pet = petId) => apply(store, key, pet, { adopter: { name: 'Victim', email } });
+  const spellings = ['victim@example.org', 'VICTIM@example.org', 'victim+dogs@example.org'];
+  const added = await Promise.all([...spellings, ...spellings].map((email, i) => as(partner, email, i % 2 === 0 ? petId : another)));
+  expect(added.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 409, 409, 409]);
+  const [rejected] = added.filter(({ status }) => status === 409);
+  expect(rejected?.json).toMatchObject({ code: 'open_application_limit' });
+  // Of others, and for other addresses, there is room.
+  expect((await as(partner, 'ada@example.org')).status).toBe(201);
+  expect((await as(await store.createKey(), 'victim@example.org')).status).toBe(201);
+  const [{ id } = { id: 0 }] = added.filter(({ status }) => status === 201).map(({ json }) => json);
+  expect((await store.call('DELETE', `/v1/applications/${id}`, { key: partner.key })).status).toBe(204);
+  expect((await as(partner, 'victim@example.org')).status).toBe(201);
+});
+
+test('sixty forms of one client with the same mailbox, each time spelt otherwise, leave a confirmation of the day to another client', async () => {
+  const petId = await addAnimal();
+  const spelt = (n: number) => [...'anothervictim'].map((letter, i) => (i > 0 && (n >> (i - 1)) & 1 ? `.${letter}` : letter)).join('');
+  for (let n = 0; n < 60; n += 1) await submit(store, partner, petId, { adopter: { name: 'Victim', email: `${spelt(n)}@gmail.com` } });
+  await sendQueued();
+  expect(server.accepted).toHaveLength(2);
+  const { id } = await submit(store, await store.createKey(), petId, { adopter: { name: 'Victim', email: 'anothervictim@gmail.com' } });
+  await sendAll(sender as NonNullable<typeof sender>);
+  expect(server.accepted).toHaveLength(3);
+  expect((await readMail(store)).find(({ subjectId }) => subjectId === BigInt(id))).toMatchObject({ state: 'sent' });
+});
+
+test('what clients withdraw takes no mail from what a shelter decides, nor from other clients', async () => {
+  const petId = await addAnimal();
+  const other = await store.createKey();
+  const confirmed = async (key: typeof partner, name: string) => {
+    const { id } = await submit(store, key, petId, { adopter: { name: 'Ada', email: `${name}@example.org` } });
+    await store.write(`update applications set status = 'submitted', is_confirmed = true where id = $1`, id);
+    return id;
+  };
+  const withdraw = async (key: typeof partner, name: string) => decideAll(store, key, await confirmed(key, name), 'withdraw');
+  const accepts = await confirmed(other, 'ada');
+  await store.write('delete from mail');
+  await withdraw(partner, 'one');
+  await sendQueued();
+  // As if it were the last of the day.
+  await store.write('update mail_counts set messages = 5000');
+  await withdraw(partner, 'two');
+  await withdraw(other, 'three');
+  await decideAll(store, shelter, accepts, 'accept');
+  await sendQueued();
+  const told = (await readMail(store))
+    .filter(({ kind }) => kind === 'closed' || kind === 'accepted')
+    .map(({ kind, state }) => [kind, state]);
+  expect(told).toEqual([
+    ['closed', 'sent'],
+    ['closed', 'failed'],
+    ['closed', 'sent'],
+    ['accepted', 'sent'],
+  ]);
 });
 
 test('a confirmation has no word of the client that asks for it, who may have named the animal', async () => {
