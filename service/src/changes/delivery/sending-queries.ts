@@ -1,4 +1,3 @@
-import type { EventType } from '../../domain/event-types.ts';
 import { testType } from '../../domain/event-types.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { interestCondition, type SubjectNames, subjectColumns } from '../events/event-conditions.ts';
@@ -94,9 +93,8 @@ export interface DueRow {
   readonly event: EventRow | undefined;
 }
 
-interface DueRowColumns extends Omit<DueRow, 'event'>, Omit<EventRow, 'type' | 'position' | 'publishedAt' | 'petId'> {
-  readonly type: EventType | null;
-}
+type EventColumns = Omit<EventRow, 'position' | 'publishedAt' | 'petId'>;
+type DueRowColumns = Omit<DueRow, 'event'> & (EventColumns | { readonly [Column in keyof EventColumns]: null });
 
 /** Which rows of an endpoint are read: every one that is due, the oldest and tests that are due, or only tests that are due. */
 export type RowChoice = 'due' | 'oldest' | 'tests';
@@ -128,6 +126,8 @@ export async function selectDueRows(
   return rows.map((row) => ({ ...row, event: eventOf(row) }));
 }
 
-function eventOf({ type, petId, deliveryId, createdAt, ...event }: DueRowColumns): EventRow | undefined {
-  return type === null || petId === null ? undefined : { ...event, type, petId, position: deliveryId, publishedAt: createdAt };
+function eventOf(row: DueRowColumns): EventRow | undefined {
+  if (row.type === null || row.petId === null) return undefined;
+  const { deliveryId, createdAt, petId, ...event } = row;
+  return { ...event, petId, position: deliveryId, publishedAt: createdAt };
 }

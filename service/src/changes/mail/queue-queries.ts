@@ -93,13 +93,15 @@ export interface MailFailure {
 
 /** The last failure of each kind and subject, unless a later message of that kind was sent. */
 export async function selectFailures(db: Db, { kinds, subjectIds }: MailOf): Promise<MailFailure[]> {
-  const { rows } = await db.query<MailFailure & { state: string }>({
+  const { rows } = await db.query<Omit<MailFailure, 'failure'> & { state: string; failure: string | null }>({
     name: 'mail-failures',
     text: `select distinct on (subject_id, kind) kind, subject_id as "subjectId", failure, state from mail
       where subject_id = any($2::bigint[]) and kind = any($1::text[]) and state in ('sent', 'failed') order by subject_id, kind, id desc`,
     values: [kinds, subjectIds],
   });
-  return rows.filter(({ state }) => state === 'failed').map(({ kind, subjectId, failure }) => ({ kind, subjectId, failure }));
+  return rows.flatMap(({ state, kind, subjectId, failure }) =>
+    state === 'failed' && failure !== null ? [{ kind, subjectId, failure }] : [],
+  );
 }
 
 export interface LastMail {

@@ -58,7 +58,7 @@ export async function selectRows(db: Db, webhookId: bigint, status: DeliveryStat
 export async function selectDelivered(db: Db, webhookId: bigint, page: Page): Promise<Delivery[]> {
   const { rows } = await db.query<Delivery>({
     text: `select delivered.id, 'evt_' || delivered.id as "eventId", events.type, 'delivered' as status, "attemptCount",
-        published_at as "createdAt", null as "nextAttemptAt", "deliveredAt"
+        published_at as "createdAt", null::timestamptz as "nextAttemptAt", "deliveredAt"
       from (
         select delivery_id as id, (array_agg(attempt order by at desc))[1]::bigint as "attemptCount",
             max(at + make_interval(secs => duration_ms / 1000.0)) as "deliveredAt"

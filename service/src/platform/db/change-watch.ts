@@ -109,7 +109,7 @@ interface Changes {
 
 /** What has changed since the snapshot of an earlier look; without one, no client is reported. */
 async function selectChanges(db: Db, since: string | undefined): Promise<Changes> {
-  const { rows } = await db.query<Omit<Changes, 'clients'> & { clients: readonly string[] }>({
+  const { rows } = await db.query<Changes>({
     name: 'changes',
     // What `since` can't see has its oldest running transaction or a later one, which the index finds. The upper bound leaves out
     // transactions of another server, from which the store was copied.
@@ -120,8 +120,7 @@ async function selectChanges(db: Db, since: string | undefined): Promise<Changes
   });
   const [changes] = rows;
   if (!changes) throw new Error('a select without from returned no row');
-  // Only single values of bigint are parsed, not arrays.
-  return { ...changes, clients: changes.clients.map(BigInt) };
+  return changes;
 }
 
 /** To be called after a change of an animal is committed, if Redis is unreachable. */

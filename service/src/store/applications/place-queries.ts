@@ -23,7 +23,7 @@ export interface Holding {
 
 /** How many applications the shelter takes for an animal, and who has open ones. Exact if the animal is locked. */
 export async function findHoldings(db: Db, petId: bigint): Promise<{ max: number; holdings: Holding[] }> {
-  const { rows } = await db.query<Holding & { max: number }>({
+  const { rows } = await db.query<{ max: number } & (Holding | { clientId: null })>({
     name: 'holdings-of-pet',
     // `offset 0` as above. Clients are looked up one by one: there are many more of them.
     text: `select applications_max as max, holding.*,
@@ -36,5 +36,5 @@ export async function findHoldings(db: Db, petId: bigint): Promise<{ max: number
       where pets.id = $1`,
     values: [petId, openApplicationStatuses],
   });
-  return { max: rows[0]?.max ?? 0, holdings: rows.filter(({ clientId }) => clientId !== null) };
+  return { max: rows[0]?.max ?? 0, holdings: rows.filter((row) => row.clientId !== null) };
 }

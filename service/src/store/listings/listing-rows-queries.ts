@@ -30,8 +30,8 @@ interface Row extends ProfileRow, Pet {
   readonly hasProfile: boolean;
   readonly hold: PublicHold['shown'] | null;
   readonly holdUntil: Date | null;
-  /** As text: the driver parses only single bigints. Null: there is no profile. */
-  readonly namedIds: readonly string[] | null;
+  /** Null: there is no profile. */
+  readonly namedIds: readonly bigint[] | null;
   /** With the id as text: as a number of JSON it would not be exact. */
   readonly photos: ReadonlyArray<Omit<PhotoRow, 'id' | 'petId'> & { readonly id: string }>;
 }
@@ -62,7 +62,7 @@ export async function selectListings(db: Db, found: readonly Found[]): Promise<L
       pet: { id, name, categoryId, status },
       shelter: { id: shelterId, ...row.shelter },
       profile: row.hasProfile ? profileOfRow(row) : undefined,
-      namedIds: (row.namedIds ?? []).map(BigInt),
+      namedIds: row.namedIds ?? [],
       photos: row.photos.map((photo) => ({ ...photo, id: BigInt(photo.id), petId: id })),
       hold: hold === null ? undefined : { shown: hold, until: holdUntil },
     };

@@ -33,12 +33,11 @@ const storages: { readonly [Kind in PlainKind]: Storage } = {
   integer: { ...asItIs, read: Number },
   // As text: a Date would be one in the time zone of the process.
   day: { ...asItIs, select: (column) => `to_char(${column}, 'YYYY-MM-DD')` },
-  // Animals that were removed since are left out. The driver parses only single bigints.
+  // Animals that were removed since are left out.
   animals: {
     ...asItIs,
     select: (column) => `array(select bonded.id from pets as bonded where bonded.id = any (${column}) and bonded.removed_at is null
       order by array_position(${column}, bonded.id))`,
-    read: (ids: readonly string[]) => ids.map(BigInt),
   },
   pairs: {
     ...asItIs,
