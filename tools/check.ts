@@ -70,6 +70,7 @@ const staticSteps: readonly Step[] = [
   { name: 'words', about: /./, run: checkWords },
   { name: 'sdk', about: api, run: checkSdk },
   { name: 'openapi-lint', about: api, run: () => tool('redocly', 'lint', 'openapi.json') },
+  { name: 'sql', about: /^(service\/(src|migrations)\/|tools\/sql-)/, run: checkSql },
   { name: 'migrations', about: /^service\/migrations\//, run: checkMigrations },
 ];
 
@@ -184,6 +185,12 @@ async function checkWords(): Promise<Outcome> {
 async function checkMigrations(): Promise<Outcome> {
   const problems = await lintMigrations('service/migrations');
   return problems === '' ? success : failure(problems);
+}
+
+/** In a process beside the other steps, since it compiles the service. */
+async function checkSql(): Promise<Outcome> {
+  const { status, output } = await runCommand(process.execPath, ['tools/sql-check.ts'], { timeoutMs: toolTimeoutMs });
+  return status === 0 ? success : failure(output);
 }
 
 async function checkPlacement(): Promise<Outcome> {

@@ -16,7 +16,7 @@ export interface FoundApplicant {
  * before them. One status at a time: for two, the index could not provide the order.
  */
 export const selectOld = (db: Db, status: ApplicationStatus, retentionDays: number, limit: number): Promise<FoundApplicant[]> =>
-  select(db, `${isOld} order by updated_at limit $3`, [status, retentionDays, limit]);
+  selectWhere(db, `${isOld} order by updated_at limit $3`, [status, retentionDays, limit]);
 
 /** Locks those of them that are still so. Requires the animals' locks; applications of other animals are left out. */
 export const lockOld = (
@@ -40,7 +40,7 @@ export interface Addressee {
 
 /** A batch of applications of this address that are not open. */
 export const selectEnded = (db: Db, { email, address }: Addressee, limit: number): Promise<FoundApplicant[]> =>
-  select(db, `${isOfAddressee} and not ${isOpen} limit $3`, [email, address, limit]);
+  selectWhere(db, `${isOfAddressee} and not ${isOpen} limit $3`, [email, address, limit]);
 
 /** Locks those of them that are still not open. Requires the animals' locks. */
 export const lockEnded = (tx: Transaction, { email, address }: Addressee, ids: readonly bigint[]): Promise<Application[]> =>
@@ -49,7 +49,7 @@ export const lockEnded = (tx: Transaction, { email, address }: Addressee, ids: r
 const isOfAddressee = 'adopter_address = $2 and lower(adopter_email) = lower($1)';
 
 export async function selectOpen(db: Db, { email, address }: Addressee, limit: number): Promise<bigint[]> {
-  const found = await select(db, `${isOfAddressee} and ${isOpen} order by id + 0 limit $3`, [email, address, limit]);
+  const found = await selectWhere(db, `${isOfAddressee} and ${isOpen} order by id + 0 limit $3`, [email, address, limit]);
   return found.map(({ id }) => id);
 }
 
@@ -101,13 +101,13 @@ export async function findApplicantOfOrder(db: Db, orderId: bigint): Promise<big
 
 /** Those that were submitted before `at`, with a minute of tolerance for clock skew. */
 export const selectFromBefore = (tx: Transaction, ids: readonly bigint[], at: Date): Promise<FoundApplicant[]> =>
-  select(tx, `id = any($1::bigint[]) and created_at <= $2::timestamptz + interval '1 minute'`, [ids, at]);
+  selectWhere(tx, `id = any($1::bigint[]) and created_at <= $2::timestamptz + interval '1 minute'`, [ids, at]);
 
 /** Requires the animals' locks. */
 export const lockApplicants = (tx: Transaction, ids: readonly bigint[]): Promise<Application[]> =>
   lock(tx, 'id = any($1::bigint[])', [ids]);
 
-async function select(db: Db, conditions: string, values: readonly unknown[]): Promise<FoundApplicant[]> {
+async function selectWhere(db: Db, conditions: string, values: readonly unknown[]): Promise<FoundApplicant[]> {
   const text = `select id, pet_id as "petId" from applications where ${conditions}`;
   return (await db.query<FoundApplicant>({ text, values: [...values] })).rows;
 }
