@@ -19,8 +19,6 @@ export interface Visitor {
   readonly isSuspended: boolean;
   /** Of the forms of this session. */
   readonly formToken: string;
-  /** When it was read, or a little earlier. */
-  readonly readAtMs: number;
 }
 
 interface Parts {
@@ -30,8 +28,6 @@ interface Parts {
 }
 
 const cookie = 'session';
-/** How long what was read of a session holds without another look: about as long as a page is read. */
-const holdsMs = 100;
 
 /** Who is signed in, by the cookie of a session. */
 export class Visitors {
@@ -47,21 +43,19 @@ export class Visitors {
   async find(request: FastifyRequest): Promise<Visitor | undefined> {
     const { db, seals } = this.#parts;
     const token = this.tokenOf(request);
-    const readAtMs = performance.now();
     const signedIn = token === undefined ? undefined : await findSession(db, token);
     if (token === undefined || !signedIn) return undefined;
     const { session, person, isSuspended } = signedIn;
     const workplace = await this.#workplaces.get(person.shelterId);
     const caller = personCaller(signedIn, request.ip);
-    return { session, person, caller, workplace, isSuspended, formToken: seals.formToken(token), readAtMs };
+    return { session, person, caller, workplace, isSuspended, formToken: seals.formToken(token) };
   }
 
   /**
-   * After something was read for a visitor: what was waited for until then, such as the body of a form or a turn, may have taken longer than
-   * the session. Throws then, as a transaction does that acts for them.
+   * After something was read for a visitor: the session may have ended since, above all if a body or a turn was waited for. Throws then, as a
+   * transaction does that acts for them.
    */
-  async confirm(request: FastifyRequest, { person, readAtMs }: Visitor): Promise<void> {
-    if (performance.now() - readAtMs < holdsMs) return;
+  async confirm(request: FastifyRequest, { person }: Visitor): Promise<void> {
     const token = this.tokenOf(request);
     const now = token === undefined ? undefined : await findSession(this.#parts.db, token);
     if (!now) throw new SignedOut('ended');
