@@ -28,9 +28,9 @@ export function searchEntries(files: SiteFiles, document: ApiDocument): SearchEn
     ...operationEntries(document),
     ...eventEntries(document),
     ...errorEntries(),
-    // Readers here use the API. What operators read is in the changelog itself.
+    // Readers here use the API. What staff and operators read is in the changelog itself.
     ...sectionEntries(changelogPage(files.changelog))
-      .filter(({ heading }) => !heading.endsWith('for operators'))
+      .filter(({ heading }) => !/^For (staff|operators)$/.test(heading))
       .map((entry) => ({ ...entry, names: versionIn(entry.heading), weight: weights.changelog })),
   ];
   return entries.map((entry) => ({ ...entry, keywords: `${entry.keywords ?? ''} ${keywords[entry.url] ?? ''}`.trim() }));
