@@ -1,15 +1,15 @@
 // The plans of the statements about applications, with the settings of the connections that the service runs them on.
 import type pg from 'pg';
+import { findPageFacts } from '../service/src/adoption/adopter-page/page-queries.ts';
+import * as applicants from '../service/src/adoption/applications/applicant-queries.ts';
+import { type ApplicationReader, findApplication, selectApplications } from '../service/src/adoption/applications/application-queries.ts';
+import { addToCounts } from '../service/src/adoption/applications/count-queries.ts';
+import { findShelterTold, selectJustUnanswered } from '../service/src/adoption/applications/mail-queries.ts';
+import { findHoldings } from '../service/src/adoption/applications/place-queries.ts';
+import * as transitions from '../service/src/adoption/applications/transition-queries.ts';
+import { selectApplicationHistory, selectApplicationStates } from '../service/src/adoption/verify/verify-application-queries.ts';
 import { type Db, Transaction } from '../service/src/platform/db/handles.ts';
 import { applicationRole } from '../service/src/platform/db/pool.ts';
-import * as applicants from '../service/src/store/applications/applicant-queries.ts';
-import { type ApplicationReader, findApplication, selectApplications } from '../service/src/store/applications/application-queries.ts';
-import { addToCounts } from '../service/src/store/applications/count-queries.ts';
-import { findShelterTold, selectJustUnanswered } from '../service/src/store/applications/mail-queries.ts';
-import { findPageFacts } from '../service/src/store/applications/page-queries.ts';
-import { findHoldings } from '../service/src/store/applications/place-queries.ts';
-import * as transitions from '../service/src/store/applications/transition-queries.ts';
-import { selectApplicationHistory, selectApplicationStates } from '../service/src/store/verify/verify-application-queries.ts';
 import { connectTo } from '../testkit/postgres.ts';
 import { lists, type Target } from './applications-requests.ts';
 

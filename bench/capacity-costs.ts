@@ -3,9 +3,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
+import { addUsage } from '../service/src/access/usage/usage-queries.ts';
 import { recordEvents } from '../service/src/changes/events/events.ts';
 import { theService } from '../service/src/domain/actor.ts';
-import { addUsage } from '../service/src/partners/usage/usage-queries.ts';
 import { castOf, queryStore } from '../testkit/adopters.ts';
 import { ReceiverThread } from '../testkit/arrival-log.ts';
 import { addVerifiedEndpoints, createClients, settleEndpoints } from '../testkit/endpoints.ts';

@@ -2,14 +2,14 @@
 // npm run bench -- console [--applications 5000000] [--audit 10000000] [--samples 40] [--json] [--folder PATH]
 
 import { parseArgs } from 'node:util';
+import { useInvitation } from '../service/src/access/people/links.ts';
+import { invitePerson, type Manager, type Person } from '../service/src/access/people/people.ts';
+import { openSession } from '../service/src/access/people/sessions.ts';
 import { consoleScreens, type ScreenParts } from '../service/src/console/console-screens.ts';
 import { Seals } from '../service/src/console/sessions/cookies.ts';
 import { openDependencies } from '../service/src/dependencies.ts';
 import { theService } from '../service/src/domain/actor.ts';
 import { type Role, rightsOf } from '../service/src/domain/roles.ts';
-import { useInvitation } from '../service/src/partners/people/links.ts';
-import { invitePerson, type Manager, type Person } from '../service/src/partners/people/people.ts';
-import { openSession } from '../service/src/partners/people/sessions.ts';
 import { loadConfig } from '../service/src/platform/config.ts';
 import { queryAt } from '../testkit/postgres.ts';
 import { quantile } from '../testkit/quantile.ts';

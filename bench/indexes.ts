@@ -171,10 +171,11 @@ async function fill(): Promise<void> {
 }
 
 async function queriesOf(root: string): Promise<Queries> {
-  const files = ['store/pets/pet', 'store/orders/order', 'store/verify/verify', 'store/listings/listing', 'changes/events/event'];
+  const files = ['animals/pets/pet', 'adoption/orders/order', 'adoption/verify/verify', 'search/listings/listing', 'changes/events/event'];
   // Only of the present release.
-  const parts = ['application', 'transition', 'applicant', 'count', 'place'].map((part) => `store/applications/${part}`);
-  const more = root === ownRoot ? ['changes/events/subscribed', 'store/verify/verify-application', 'store/outcomes/outcome', ...parts] : [];
+  const parts = ['application', 'transition', 'applicant', 'count', 'place'].map((part) => `adoption/applications/${part}`);
+  const more =
+    root === ownRoot ? ['changes/events/subscribed', 'adoption/verify/verify-application', 'adoption/outcomes/outcome', ...parts] : [];
   const modules = [...files, ...more].map((file) => import(pathToFileURL(path.join(root, 'service/src', `${file}-queries.ts`)).href));
   return Object.assign({}, ...(await Promise.all(modules)));
 }

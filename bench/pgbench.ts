@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
+import type { CatalogueWriter } from '../service/src/animals/list-cache/catalogue.ts';
+import { insertPet } from '../service/src/animals/pets/pet-queries.ts';
 import { applicationRole } from '../service/src/platform/db/pool.ts';
-import type { CatalogueWriter } from '../service/src/store/list-cache/catalogue.ts';
-import { insertPet } from '../service/src/store/pets/pet-queries.ts';
 import type { Store } from '../testkit/store.ts';
 import { runCommand } from '../tools/command.ts';
 import { poolSize } from './contenders.ts';

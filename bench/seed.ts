@@ -1,6 +1,7 @@
 // The data that every contender uses: animals, and keys with limits that are never reached.
+
+import { hashApiKey, keyHint, mintApiKey } from '../service/src/access/clients/api-key.ts';
 import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
-import { hashApiKey, keyHint, mintApiKey } from '../service/src/partners/clients/api-key.ts';
 import { connectTo } from '../testkit/postgres.ts';
 
 export interface BenchKey {

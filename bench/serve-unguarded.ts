@@ -1,11 +1,12 @@
 // The service without authentication and limits: the difference is what these cost. Never part of the product.
+
+import type { FoundKey } from '../service/src/access/clients/client-queries.ts';
+import { KnownKey } from '../service/src/access/clients/key-cache.ts';
+import type { Verdict } from '../service/src/access/rate-limit/decide.ts';
+import type { PendingDecision } from '../service/src/access/rate-limit/redis-limiter.ts';
 import { createApp } from '../service/src/app.ts';
 import { type Caches, openCaches, openDependencies } from '../service/src/dependencies.ts';
 import { defaultScopes } from '../service/src/domain/scopes.ts';
-import type { FoundKey } from '../service/src/partners/clients/client-queries.ts';
-import { KnownKey } from '../service/src/partners/clients/key-cache.ts';
-import type { Verdict } from '../service/src/partners/rate-limit/decide.ts';
-import type { PendingDecision } from '../service/src/partners/rate-limit/redis-limiter.ts';
 import { loadConfig } from '../service/src/platform/config.ts';
 
 const found: FoundKey = {

@@ -1,9 +1,9 @@
 // The requests that are timed at each size: how long a response takes, and how many blocks PostgreSQL touches for it.
 import type pg from 'pg';
+import { selectPets } from '../service/src/animals/pets/pet-queries.ts';
 import type { PetStatus } from '../service/src/domain/pet-statuses.ts';
 import type { Db } from '../service/src/platform/db/handles.ts';
 import { applicationRole } from '../service/src/platform/db/pool.ts';
-import { selectPets } from '../service/src/store/pets/pet-queries.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { categoriesCount, type Progress, withClient } from './size-fill.ts';

@@ -3,13 +3,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { requireMark } from '../service/src/animals/photos/photo-mark.ts';
+import { scanFiles } from '../service/src/animals/photos/photo-scan.ts';
+import { deleteRemoved } from '../service/src/animals/photos/removed-files.ts';
+import { DirectoryStore } from '../service/src/images/directory-store.ts';
+import type { PhotoStore } from '../service/src/images/photo-store.ts';
 import { migrate } from '../service/src/platform/db/migrate.ts';
 import { Pool } from '../service/src/platform/db/pool.ts';
-import { DirectoryStore } from '../service/src/store/photos/directory-store.ts';
-import { requireMark } from '../service/src/store/photos/photo-mark.ts';
-import { scanFiles } from '../service/src/store/photos/photo-scan.ts';
-import type { PhotoStore } from '../service/src/store/photos/photo-store.ts';
-import { deleteRemoved } from '../service/src/store/photos/removed-files.ts';
 import { connectTo } from '../testkit/postgres.ts';
 import { cpuMs, treeCpuMs } from '../testkit/process-cpu.ts';
 import { startPostgres } from '../testkit/servers.ts';

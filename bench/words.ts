@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { Pool } from '../service/src/platform/db/pool.ts';
-import { countWords, wordBounds } from '../service/src/store/listings/words.ts';
+import { countWords, wordBounds } from '../service/src/search/listings/words.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { connectTo } from '../testkit/postgres.ts';
 import { quantile } from '../testkit/quantile.ts';

@@ -23,7 +23,7 @@ export const adoption: Proof = {
   // The mutant orders an animal whatever its status is; the unique index that would reject the second order is dropped.
   mutant: [
     {
-      file: 'store/pets/pet-queries.ts',
+      file: 'animals/pets/pet-queries.ts',
       from: 'from locked where id = $1 and status = $2 and removed_at is null',
       to: "from locked where id = $1 and $2 <> '' and removed_at is null",
     },

@@ -22,8 +22,8 @@ export const bans: Proof = {
   promise: 'a key that ignores 429 is banned for 1, 5, 15, then 60 minutes, and no other key is',
   // In the mutant, requests that were in flight at the first 429 count as strikes, and every ban is as long as the first.
   mutant: [
-    { file: 'partners/rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
-    { file: 'partners/rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
+    { file: 'access/rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
+    { file: 'access/rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
   ],
   run,
 };

@@ -1,8 +1,8 @@
 // Orders expire at the same moment as someone approves or cancels them.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expireDueOrders } from '../service/src/adoption/orders/orders.ts';
 import { openDependencies } from '../service/src/dependencies.ts';
 import { loadConfig } from '../service/src/platform/config.ts';
-import { expireDueOrders } from '../service/src/store/orders/orders.ts';
 import { act, addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { type Key, Store } from '../testkit/store.ts';

@@ -30,7 +30,7 @@ export const historyMonths: Proof = {
   // The mutant waits for a lock for as long as it takes, behind a reader of the history.
   mutant: [{ file: 'platform/db/migrate.ts', from: 'const lockTimeoutMs = 200;', to: 'const lockTimeoutMs = 60_000;' }],
   isNightly: true,
-  about: ['service/migrations', 'service/src/store/history', 'service/src/store/verify', 'proofs/history-months.ts'],
+  about: ['service/migrations', 'service/src/animals/history', 'service/src/adoption/verify', 'proofs/history-months.ts'],
   runsAlone: true,
   timeoutMs: 2 * hourMs,
   run,

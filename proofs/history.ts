@@ -27,7 +27,7 @@ export const history: Proof = {
   name: 'history',
   promise: 'the whole history can be replayed beside writes and without a long snapshot, and tampering is found',
   // The mutant does not check for two open orders.
-  mutant: [{ file: 'store/verify/replay.ts', from: 'if (this.#open.size > 1)', to: 'if (this.#open.size > 2)' }],
+  mutant: [{ file: 'adoption/verify/replay.ts', from: 'if (this.#open.size > 1)', to: 'if (this.#open.size > 2)' }],
   run,
 };
 

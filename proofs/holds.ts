@@ -25,15 +25,15 @@ export const holds: Proof = {
   promise:
     'a held animal is never available, whatever else happens to it at the same moment, and none stays pending when its hold has ended',
   about: [
-    'service/src/store/pets',
-    'service/src/store/outcomes',
-    'service/src/store/orders',
-    'service/src/store/applications',
+    'service/src/animals/pets',
+    'service/src/adoption/outcomes',
+    'service/src/adoption/orders',
+    'service/src/adoption/applications',
     'service/src/domain',
     'service/migrations',
   ],
   // The mutant makes an animal available at the end of its hold, also if it is ordered, and does without the trigger.
-  mutant: [{ file: 'store/pets/hold-queries.ts', from: 'and pets.id <> all($2::bigint[])', to: 'and $2::bigint[] is not null' }],
+  mutant: [{ file: 'animals/pets/hold-queries.ts', from: 'and pets.id <> all($2::bigint[])', to: 'and $2::bigint[] is not null' }],
   timeoutMs: 3_600_000,
   run,
 };

@@ -39,7 +39,7 @@ export const limits: Proof = {
   name: 'limits',
   promise: 'limits are exact, whichever process gets the request',
   // The mutant ignores the counts in Redis, so each process counts by itself.
-  mutant: [{ file: 'partners/rate-limit/consume.lua', from: 'if stored[1] then', to: 'if false then' }],
+  mutant: [{ file: 'access/rate-limit/consume.lua', from: 'if stored[1] then', to: 'if false then' }],
   run,
 };
 

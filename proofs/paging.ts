@@ -1,10 +1,10 @@
 // Millions of animals: what a page costs at any depth and behind removed animals, and whether reading all pages misses an animal or
 // returns one twice.
 import type pg from 'pg';
+import { selectPets } from '../service/src/animals/pets/pet-queries.ts';
 import { type PetStatus, petStatuses } from '../service/src/domain/pet-statuses.ts';
 import type { Db } from '../service/src/platform/db/handles.ts';
 import { applicationRole } from '../service/src/platform/db/pool.ts';
-import { selectPets } from '../service/src/store/pets/pet-queries.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { connectTo } from '../testkit/postgres.ts';
 import { quantile } from '../testkit/quantile.ts';

@@ -1,7 +1,7 @@
 // A service in which an image has taken over the process that decodes it: it makes attempts in place of pictures.
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import type { StoredFile } from '../service/src/store/photos/photo-store.ts';
+import type { StoredFile } from '../service/src/images/photo-store.ts';
 import type { Targets } from './image-attempts.ts';
 import { type Mutant, plantMutant } from './mutant.ts';
 
@@ -21,7 +21,7 @@ export const attemptNames = [
   'a server by its Unix socket',
 ] as const;
 
-const file = 'store/photos/image-process.ts';
+const file = 'images/image-process.ts';
 const attempts = readFileSync(new URL('./image-attempts.ts', import.meta.url), 'utf8').replaceAll(/^export /gm, '');
 
 /** A smaller image is decoded: `homeward images` tries one before it listens. */

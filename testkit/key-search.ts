@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Redis } from 'ioredis';
-import { hashApiKey } from '../service/src/partners/clients/api-key.ts';
+import { hashApiKey } from '../service/src/access/clients/api-key.ts';
 import { connectTo } from './postgres.ts';
 
 export interface SearchResult {

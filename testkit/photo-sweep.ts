@@ -1,7 +1,7 @@
+import { scanFiles } from '../service/src/animals/photos/photo-scan.ts';
+import { deleteRemoved } from '../service/src/animals/photos/removed-files.ts';
+import type { PhotoStore } from '../service/src/images/photo-store.ts';
 import type { ServiceDb } from '../service/src/platform/db/handles.ts';
-import { scanFiles } from '../service/src/store/photos/photo-scan.ts';
-import type { PhotoStore } from '../service/src/store/photos/photo-store.ts';
-import { deleteRemoved } from '../service/src/store/photos/removed-files.ts';
 
 /** What workers do in a week: deletes the files of all removals, and scans all files. Of those of this age; now, as after a day. */
 export async function sweepNow(db: ServiceDb, store: PhotoStore, ageMs = -60_000): Promise<void> {

@@ -1,11 +1,11 @@
 // 2,000 things that staff sign in with or work by, of which 200 are ended: what a restore and a failover must not revive.
 import { randomBytes } from 'node:crypto';
+import { removePasskey } from '../service/src/access/people/passkeys.ts';
+import { changePerson, type Manager, removePerson } from '../service/src/access/people/people.ts';
+import { endSignInsOf } from '../service/src/access/people/raises.ts';
+import type { PersonCaller } from '../service/src/access/principals/principals.ts';
 import { theService } from '../service/src/domain/actor.ts';
 import { rightsOf } from '../service/src/domain/roles.ts';
-import { removePasskey } from '../service/src/partners/people/passkeys.ts';
-import { changePerson, type Manager, removePerson } from '../service/src/partners/people/people.ts';
-import { endSignInsOf } from '../service/src/partners/people/raises.ts';
-import type { PersonCaller } from '../service/src/partners/principals/principals.ts';
 import type { Transactor } from '../service/src/platform/db/handles.ts';
 import type { Journal } from '../service/src/platform/journal/journal.ts';
 import { testAuthor } from './test-author.ts';

@@ -1,10 +1,11 @@
 import { theService } from '../service/src/domain/actor.ts';
+
 // The actions of the store's staff. It calls the functions behind the commands: a process for each command would take too long.
 
+import { settleClientChange } from '../service/src/access/clients/client-changes.ts';
+import { createKey, revokeApiKey } from '../service/src/access/clients/clients.ts';
 import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
 import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
-import { settleClientChange } from '../service/src/partners/clients/client-changes.ts';
-import { createKey, revokeApiKey } from '../service/src/partners/clients/clients.ts';
 import { loadConfig } from '../service/src/platform/config.ts';
 import type { Key } from './store.ts';
 import { testAuthor } from './test-author.ts';

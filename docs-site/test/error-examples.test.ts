@@ -4,7 +4,7 @@ import { theService } from '../../service/src/domain/actor.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { revokeApiKey, setSuspended } from '../../service/src/partners/clients/clients.ts';
+import { revokeApiKey, setSuspended } from '../../service/src/access/clients/clients.ts';
 import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
 import { actAll, addPet, adopter, createManager, placeOrder } from '../../service/test/adoption-steps.ts';
 import { decideAll, submit } from '../../service/test/application-steps.ts';

@@ -22,15 +22,15 @@ export const adoptersPage: Proof = {
   name: 'adopters-page',
   promise: 'an adopter follows and ends an application on one page, with a keyboard and without JavaScript, and nobody else sees its link',
   mutant: [
-    { file: 'store/applications/page-style.ts', from: '--soft: #675b51;', to: '--soft: #d8cbbb;' },
-    { file: 'store/applications/page-style.ts', from: '.button:hover {', to: ':focus-visible { outline: none; }\n.button:hover {' },
-    { file: 'store/applications/page-headers.ts', from: `'referrer-policy': 'no-referrer',`, to: `'referrer-policy': 'unsafe-url',` },
-    { file: 'store/applications/page-parts.ts', from: '<meta name="referrer" content="no-referrer">', to: '' },
-    { file: 'store/applications/page-parts.ts', from: 'rel="noreferrer"', to: '' },
+    { file: 'adoption/adopter-page/page-style.ts', from: '--soft: #675b51;', to: '--soft: #d8cbbb;' },
+    { file: 'adoption/adopter-page/page-style.ts', from: '.button:hover {', to: ':focus-visible { outline: none; }\n.button:hover {' },
+    { file: 'adoption/adopter-page/page-headers.ts', from: `'referrer-policy': 'no-referrer',`, to: `'referrer-policy': 'unsafe-url',` },
+    { file: 'adoption/adopter-page/page-parts.ts', from: '<meta name="referrer" content="no-referrer">', to: '' },
+    { file: 'adoption/adopter-page/page-parts.ts', from: 'rel="noreferrer"', to: '' },
     { file: 'platform/http/finished-requests.ts', from: 'withoutPageTokens(withoutKeys(withPlainLetters(url)))', to: 'withoutKeys(url)' },
   ],
   isNightly: true,
-  about: ['service/src/store/applications', 'service/src/platform/html.ts', 'proofs/adopters-page'],
+  about: ['service/src/adoption/applications', 'service/src/platform/html.ts', 'proofs/adopters-page'],
   run,
 };
 

@@ -3,12 +3,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createStore } from '../../sdk/src/index.ts';
+import { getBounds } from '../../service/src/access/clients/clients.ts';
+import { eraseApplicant } from '../../service/src/adoption/applications/applicants.ts';
+import type { PagePurpose } from '../../service/src/adoption/applications/page-tokens.ts';
+import { submitApplication } from '../../service/src/adoption/applications/submissions.ts';
 import { theService } from '../../service/src/domain/actor.ts';
 import { defaultScopes } from '../../service/src/domain/scopes.ts';
-import { getBounds } from '../../service/src/partners/clients/clients.ts';
-import { eraseApplicant } from '../../service/src/store/applications/applicants.ts';
-import type { PagePurpose } from '../../service/src/store/applications/page-tokens.ts';
-import { submitApplication } from '../../service/src/store/applications/submissions.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { Staff } from '../../testkit/staff.ts';
 import type { Key, Store } from '../../testkit/store.ts';

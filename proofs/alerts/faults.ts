@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
-import { markName } from '../../service/src/store/photos/photo-store.ts';
+import { markName } from '../../service/src/images/photo-store.ts';
 import { serveLocally } from '../../testkit/local-server.ts';
 import { connectTo } from '../../testkit/postgres.ts';
 import { makePhoto, type Photographer, photographerOf } from './photographer.ts';

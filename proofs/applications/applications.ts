@@ -28,12 +28,12 @@ export const applications: Proof = {
   // reject the second order is dropped, and so are the triggers by which the worker would close them.
   mutant: [
     {
-      file: 'store/applications/applications.ts',
+      file: 'adoption/applications/applications.ts',
       from: 'if (!hold?.releases || (await findOrderedPets(tx, [petId])).length > 0) throw notAvailable(pet);',
       to: '',
     },
     {
-      file: 'store/applications/settling.ts',
+      file: 'adoption/applications/settling.ts',
       from: "if (status !== 'accepted') return closedBy[petStatus];",
       to: "if (status !== 'accepted') return undefined;",
     },

@@ -22,7 +22,7 @@ export const audit: Proof = {
       to: 'if (!mayUse(visitor.caller, needs) && consoleUrl === "") throw notAllowed();',
     },
     {
-      file: 'partners/audit/audit.ts',
+      file: 'access/audit/audit.ts',
       from: '  await insertAudit(tx, { act,',
       to: `  const { default: pg } = await import('pg');
   const state = globalThis as { elsewhere?: Promise<Transaction> };
@@ -37,7 +37,7 @@ export const audit: Proof = {
     },
   ],
   isNightly: true,
-  about: ['service/src/console', 'service/src/partners/audit', 'service/src/partners/people', 'proofs/audit'],
+  about: ['service/src/console', 'service/src/access/audit', 'service/src/access/people', 'proofs/audit'],
   run,
 };
 

@@ -1,13 +1,13 @@
 // People of every role, signed in to a console, and the forms that they send as a browser sends them.
 
 import { randomBytes } from 'node:crypto';
+import { useInvitation } from '../../service/src/access/people/links.ts';
+import { invitePerson, type Manager, type Person } from '../../service/src/access/people/people.ts';
+import { openSession } from '../../service/src/access/people/sessions.ts';
 import { Seals } from '../../service/src/console/sessions/cookies.ts';
 import { type Dependencies, openDependencies } from '../../service/src/dependencies.ts';
 import { theService } from '../../service/src/domain/actor.ts';
 import { type Role, rightsOf } from '../../service/src/domain/roles.ts';
-import { useInvitation } from '../../service/src/partners/people/links.ts';
-import { invitePerson, type Manager, type Person } from '../../service/src/partners/people/people.ts';
-import { openSession } from '../../service/src/partners/people/sessions.ts';
 import { loadConfig } from '../../service/src/platform/config.ts';
 import type { Store } from '../../testkit/store.ts';
 

@@ -29,13 +29,13 @@ export const authority: Proof = {
   /** The mutant: photos read their authority at the start alone, and an end does not wait for what runs. */
   mutant: [
     {
-      file: 'store/photos/photos.ts',
+      file: 'animals/photos/photos.ts',
       from: '    return { photo, isUsed: true };\n  }, writer);',
       to: '    return { photo, isUsed: true };\n  }, { ...writer, authority: null });',
     },
     { file: 'platform/db/pool.ts', from: 'if (tx.hasEnded) await settleEarlier(db);', to: 'if (tx.hasEnded) void settleEarlier;' },
   ],
-  about: ['service/src/partners/principals', 'service/src/platform/db', 'proofs/authority'],
+  about: ['service/src/access/principals', 'service/src/platform/db', 'proofs/authority'],
   run,
 };
 

@@ -1,9 +1,9 @@
 // What ends keys and people, by the code of the tree that is tried: a mutant's waits less.
 import path from 'node:path';
+import type { Person } from '../../service/src/access/people/people.ts';
 import type { Seals } from '../../service/src/console/sessions/cookies.ts';
 import type { Dependencies } from '../../service/src/dependencies.ts';
 import type { Scope } from '../../service/src/domain/scopes.ts';
-import type { Person } from '../../service/src/partners/people/people.ts';
 import type { Transaction } from '../../service/src/platform/db/handles.ts';
 import type { Key, Store } from '../../testkit/store.ts';
 import { testAuthor } from '../../testkit/test-author.ts';
@@ -30,14 +30,14 @@ const load = async (root: string) => {
     ...(await from<typeof import('../../service/src/dependencies.ts')>('dependencies.ts')),
     ...(await from<typeof import('../../service/src/platform/config.ts')>('platform/config.ts')),
     ...(await from<typeof import('../../service/src/domain/actor.ts')>('domain/actor.ts')),
-    ...(await from<typeof import('../../service/src/partners/clients/clients.ts')>('partners/clients/clients.ts')),
-    ...(await from<typeof import('../../service/src/partners/clients/client-changes.ts')>('partners/clients/client-changes.ts')),
-    ...(await from<typeof import('../../service/src/partners/people/people.ts')>('partners/people/people.ts')),
-    ...(await from<typeof import('../../service/src/partners/people/people-error.ts')>('partners/people/people-error.ts')),
-    ...(await from<typeof import('../../service/src/partners/people/links.ts')>('partners/people/links.ts')),
-    ...(await from<typeof import('../../service/src/partners/people/sessions.ts')>('partners/people/sessions.ts')),
-    ...(await from<typeof import('../../service/src/partners/principals/principals.ts')>('partners/principals/principals.ts')),
-    ...(await from<typeof import('../../service/src/store/pets/pets.ts')>('store/pets/pets.ts')),
+    ...(await from<typeof import('../../service/src/access/clients/clients.ts')>('access/clients/clients.ts')),
+    ...(await from<typeof import('../../service/src/access/clients/client-changes.ts')>('access/clients/client-changes.ts')),
+    ...(await from<typeof import('../../service/src/access/people/people.ts')>('access/people/people.ts')),
+    ...(await from<typeof import('../../service/src/access/people/people-error.ts')>('access/people/people-error.ts')),
+    ...(await from<typeof import('../../service/src/access/people/links.ts')>('access/people/links.ts')),
+    ...(await from<typeof import('../../service/src/access/people/sessions.ts')>('access/people/sessions.ts')),
+    ...(await from<typeof import('../../service/src/access/principals/principals.ts')>('access/principals/principals.ts')),
+    ...(await from<typeof import('../../service/src/animals/pets/pets.ts')>('animals/pets/pets.ts')),
     ...(await from<typeof import('../../service/src/console/sessions/cookies.ts')>('console/sessions/cookies.ts')),
   };
 };

@@ -1,15 +1,15 @@
 // A shelter's animals, and those who want them: with long names, long answers, and something of everything that needs a person.
 
+import type { PersonCaller } from '../../service/src/access/principals/principals.ts';
+import { actOnApplication } from '../../service/src/adoption/applications/applications.ts';
+import { submitApplication } from '../../service/src/adoption/applications/submissions.ts';
+import { findOrderedPets, placeOrder } from '../../service/src/adoption/orders/orders.ts';
+import type { Question } from '../../service/src/adoption/questions/question-schemas.ts';
+import { setQuestions } from '../../service/src/adoption/questions/questions.ts';
+import { holdPet } from '../../service/src/animals/pets/holds.ts';
+import { createPet } from '../../service/src/animals/pets/pets.ts';
 import type { Dependencies } from '../../service/src/dependencies.ts';
 import { theService } from '../../service/src/domain/actor.ts';
-import type { PersonCaller } from '../../service/src/partners/principals/principals.ts';
-import { actOnApplication } from '../../service/src/store/applications/applications.ts';
-import { submitApplication } from '../../service/src/store/applications/submissions.ts';
-import { findOrderedPets, placeOrder } from '../../service/src/store/orders/orders.ts';
-import { holdPet } from '../../service/src/store/pets/holds.ts';
-import { createPet } from '../../service/src/store/pets/pets.ts';
-import type { Question } from '../../service/src/store/questions/question-schemas.ts';
-import { setQuestions } from '../../service/src/store/questions/questions.ts';
 
 const questions: readonly Question[] = [
   { id: 'home', text: 'Where would the animal live?', type: 'choice', options: ['House with a garden', 'Flat', 'Farm'], required: true },

@@ -1,21 +1,21 @@
 // A store's console with people of every role, of the store and of a shelter with a long name, and its animals.
 
+import { linkUrl, mintMailedLink, useInvitation } from '../../service/src/access/people/links.ts';
+import { invitePerson, type Manager, type Person } from '../../service/src/access/people/people.ts';
+import { findSession, openSession } from '../../service/src/access/people/sessions.ts';
+import { personCaller } from '../../service/src/access/principals/principals.ts';
+import { findOrderedPets } from '../../service/src/adoption/orders/orders.ts';
+import { nameCategory } from '../../service/src/animals/categories/categories.ts';
+import { holdPet } from '../../service/src/animals/pets/holds.ts';
+import { createPet } from '../../service/src/animals/pets/pets.ts';
+import { writeProfile } from '../../service/src/animals/profiles/profiles.ts';
 import { Seals } from '../../service/src/console/sessions/cookies.ts';
 import { type Dependencies, openDependencies } from '../../service/src/dependencies.ts';
 import { theService } from '../../service/src/domain/actor.ts';
 import type { PetStatus } from '../../service/src/domain/pet-statuses.ts';
 import type { ProfileChanges } from '../../service/src/domain/profile-fields.ts';
 import { type Role, rightsOf } from '../../service/src/domain/roles.ts';
-import { linkUrl, mintMailedLink, useInvitation } from '../../service/src/partners/people/links.ts';
-import { invitePerson, type Manager, type Person } from '../../service/src/partners/people/people.ts';
-import { findSession, openSession } from '../../service/src/partners/people/sessions.ts';
-import { personCaller } from '../../service/src/partners/principals/principals.ts';
 import { loadConfig } from '../../service/src/platform/config.ts';
-import { nameCategory } from '../../service/src/store/categories/categories.ts';
-import { findOrderedPets } from '../../service/src/store/orders/orders.ts';
-import { holdPet } from '../../service/src/store/pets/holds.ts';
-import { createPet } from '../../service/src/store/pets/pets.ts';
-import { writeProfile } from '../../service/src/store/profiles/profiles.ts';
 import type { Store } from '../../testkit/store.ts';
 import { addAdoptionCast } from './adoption-cast.ts';
 import { addCrowd, makeFamous } from './crowd.ts';

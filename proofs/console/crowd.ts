@@ -2,17 +2,17 @@
 
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
+import { invitePerson, type Manager } from '../../service/src/access/people/people.ts';
+import type { PersonCaller } from '../../service/src/access/principals/principals.ts';
+import { findOrderedPets, placeOrder } from '../../service/src/adoption/orders/orders.ts';
+import { holdPet } from '../../service/src/animals/pets/holds.ts';
+import { createPet } from '../../service/src/animals/pets/pets.ts';
+import { storeOriginal } from '../../service/src/animals/photos/originals.ts';
+import { photosMax } from '../../service/src/animals/photos/photo-schemas.ts';
+import { addPhoto } from '../../service/src/animals/photos/photos.ts';
 import type { Dependencies } from '../../service/src/dependencies.ts';
 import { theService } from '../../service/src/domain/actor.ts';
-import { invitePerson, type Manager } from '../../service/src/partners/people/people.ts';
-import type { PersonCaller } from '../../service/src/partners/principals/principals.ts';
-import { findOrderedPets, placeOrder } from '../../service/src/store/orders/orders.ts';
-import { holdPet } from '../../service/src/store/pets/holds.ts';
-import { createPet } from '../../service/src/store/pets/pets.ts';
-import { openPhotoStore } from '../../service/src/store/photos/open-store.ts';
-import { storeOriginal } from '../../service/src/store/photos/originals.ts';
-import { photosMax } from '../../service/src/store/photos/photo-schemas.ts';
-import { addPhoto } from '../../service/src/store/photos/photos.ts';
+import { openPhotoStore } from '../../service/src/images/open-store.ts';
 
 /** More than fit on a page. */
 const count = 55;

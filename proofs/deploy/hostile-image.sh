@@ -11,7 +11,7 @@ ask_decoder() {
   local program=$1 printed
   shift
   for _ in $(seq 60); do
-    printed=$("$@" --input-type=module --eval "import { openPictureMaker } from '$program/service/src/store/photos/picture-maker.ts';
+    printed=$("$@" --input-type=module --eval "import { openPictureMaker } from '$program/service/src/images/picture-maker.ts';
       import { Readable } from 'node:stream';
       const image = { bytes: 1_000, stream: Readable.from([Buffer.alloc(1_000)]) };
       console.log((await openPictureMaker('$socket')(image)).crashed);" 2>/dev/null || true)

@@ -94,7 +94,7 @@ targets=$(compose exec -T worker node -p "const { HOMEWARD_PHOTOS: photos, HOMEW
 # Into the running container, from outside of its read-only file system: the file is read again for each image.
 root=$(podman inspect --format '{{.GraphDriver.Data.MergedDir}}' "$(compose ps --quiet images)")
 for mode in unconfined confined; do
-  hostile_decoder "$targets" "$mode" "$root/app/service/src/store/photos/image-process.ts"
+  hostile_decoder "$targets" "$mode" "$root/app/service/src/images/image-process.ts"
   echo "hostile-$mode $(ask_decoder /app compose exec -T worker node | tr -d '\r')"
 done
 echo "hostile-worker $(attempt_as "$targets" compose exec -T worker node | tr -d '\r')"

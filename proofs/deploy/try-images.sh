@@ -39,7 +39,7 @@ try() {
     hostile_decoder "$targets" "$mode" "$work/image-process.ts"
     chmod 644 "$work/image-process.ts"
     podman run --detach --name "$name" "${restrictions[@]}" --network="$2" --user=1001:1001 \
-      --volume "$work/images:/run/homeward-images" --volume "$work/image-process.ts:/app/service/src/store/photos/image-process.ts:ro" \
+      --volume "$work/images:/run/homeward-images" --volume "$work/image-process.ts:/app/service/src/images/image-process.ts:ro" \
       --env HOMEWARD_IMAGES_SOCKET=$socket "$image" images >/dev/null
     echo "$1-$mode $(ask_decoder /app podman run "${worker[@]}" "$image")"
     podman healthcheck run "$name" >/dev/null 2>&1 && echo "$1-healthy-$mode yes" || echo "$1-healthy-$mode no"

@@ -107,9 +107,9 @@ targets='{"secret":"homeward-worker.service/database-url","photos":"'$photos'","
 as_worker() { on setpriv --reuid=homeward --regid=homeward --init-groups env DATABASE_URL_FILE=/run/credentials/homeward-worker.service/database-url "$program/bin/node" "$@"; }
 for mode in unconfined confined; do
   hostile_decoder "$targets" "$mode" "/tmp/$machine.ts"
-  podman cp "/tmp/$machine.ts" "$machine:$program/service/src/store/photos/image-process.ts"
+  podman cp "/tmp/$machine.ts" "$machine:$program/service/src/images/image-process.ts"
   rm "/tmp/$machine.ts"
-  on chmod 644 "$program/service/src/store/photos/image-process.ts"
+  on chmod 644 "$program/service/src/images/image-process.ts"
   on systemctl restart homeward-images
   echo "hostile-$mode $(ask_decoder "$program" as_worker)"
 done

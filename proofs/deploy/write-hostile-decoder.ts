@@ -7,4 +7,4 @@ import type { Targets } from '../../testkit/image-attempts.ts';
 
 const [targets = '', mode, file = ''] = process.argv.slice(2);
 using hostile = plantHostileDecoder(JSON.parse(targets) as Targets, { confines: mode === 'confined' });
-copyFileSync(path.join(hostile.root, 'service/src/store/photos/image-process.ts'), file);
+copyFileSync(path.join(hostile.root, 'service/src/images/image-process.ts'), file);

@@ -143,7 +143,7 @@ export const postgresScenarios = {
     inject: cancelWaits,
     mutant: {
       name: 'no row lock',
-      edits: [{ file: 'partners/idempotency/idempotency-queries.ts', from: ' for key share`', to: '`' }],
+      edits: [{ file: 'access/idempotency/idempotency-queries.ts', from: ' for key share`', to: '`' }],
     },
     measures: [
       seen('cancelled', { claim: 'commits whose wait for the standby was cancelled', unit: 'count', limit: 1, isFloor: true }),

@@ -14,7 +14,7 @@ const firstCategoryId = 1_000;
 const scans = `(select seq_scan from pg_stat_user_tables where relname = 'pets')
   + (select sum(idx_scan) from pg_stat_user_indexes where relname = 'pets' and indexrelname not in ('pets_pkey', 'pets_listed'))`;
 
-const file = 'store/list-cache/catalogue.ts';
+const file = 'animals/list-cache/catalogue.ts';
 const query =
   'const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement, clientId)));';
 const announceWritten = 'await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });';

@@ -20,7 +20,7 @@ export const listingsFreshness: Proof = {
   // The mutant announces a change of a profile with what the animal was found by before, and not with what it is found by now.
   mutant: [
     {
-      file: 'store/profiles/profiles.ts',
+      file: 'animals/profiles/profiles.ts',
       from: 'terms: termSetOf([...termsBefore, ...terms])',
       to: 'terms: termSetOf(termsBefore)',
     },

@@ -1,6 +1,6 @@
 // Attacks that need nothing but the API: with the keys of a partner, with a revoked key, and with none.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
+import { mintApiKey } from '../../service/src/access/clients/api-key.ts';
 import type { Response } from '../../testkit/http.ts';
 import { StreamReader } from '../../testkit/stream-reader.ts';
 import { type Step, urlOf } from './attack.ts';

@@ -1,9 +1,9 @@
 // A store with some thousand animals, an honest partner, and a hostile one with a shelter and a client for each attack.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createKey } from '../../service/src/access/clients/clients.ts';
+import type { PlanName } from '../../service/src/access/rate-limit/plans.ts';
 import { defaultScopes, type Scope } from '../../service/src/domain/scopes.ts';
-import { createKey } from '../../service/src/partners/clients/clients.ts';
-import type { PlanName } from '../../service/src/partners/rate-limit/plans.ts';
 import { generous, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { drawSamples } from '../../testkit/listing-searches.ts';

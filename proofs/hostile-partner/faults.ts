@@ -34,12 +34,12 @@ export const faults: Readonly<Record<string, Fault>> = {
     attack: 'orders of every animal',
     edits: [
       {
-        file: 'partners/rate-limit/plans.ts',
+        file: 'access/rate-limit/plans.ts',
         from: 'openOrders: 500,',
         to: 'openOrders: 999_999,',
       },
       {
-        file: 'partners/rate-limit/plans.ts',
+        file: 'access/rate-limit/plans.ts',
         from: 'newCategoriesPerDay: 500,',
         to: 'newCategoriesPerDay: 999_999,',
       },

@@ -1,7 +1,7 @@
 // What the hostile partner got, which must be no more than its plan allows.
 
-import { planBounds } from '../../service/src/partners/rate-limit/plans.ts';
-import { wordBounds } from '../../service/src/store/listings/words.ts';
+import { planBounds } from '../../service/src/access/rate-limit/plans.ts';
+import { wordBounds } from '../../service/src/search/listings/words.ts';
 import { queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import type { Store } from '../../testkit/store.ts';

@@ -1,5 +1,5 @@
 // One partner attacks a store, in each way alone and in all at once. How much does another partner notice?
-import { planBounds } from '../../service/src/partners/rate-limit/plans.ts';
+import { planBounds } from '../../service/src/access/rate-limit/plans.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { loadFor } from '../../testkit/steady-load.ts';

@@ -1,7 +1,7 @@
 // Creates one caller of each kind, and lets each of them call every operation.
 
+import { createKey, setSuspended } from '../../service/src/access/clients/clients.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
-import { createKey, setSuspended } from '../../service/src/partners/clients/clients.ts';
 import { generous } from '../../testkit/adopters.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
 import { absentId, type Caller, expectedOutcome, matrix } from '../../testkit/isolation-matrix.ts';

@@ -1,10 +1,10 @@
 // Endpoints of keys with different scopes, and what becomes of their permissions while events wait for them.
 
+import { settleClientChange } from '../../service/src/access/clients/client-changes.ts';
+import { setSuspended } from '../../service/src/access/clients/clients.ts';
 import { revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../service/src/changes/webhooks/endpoint-keys.ts';
 import { type EventType, eventTable, eventTypes, isPrivateEvent, mayReadPrivateEvents } from '../../service/src/domain/event-types.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
-import { settleClientChange } from '../../service/src/partners/clients/client-changes.ts';
-import { setSuspended } from '../../service/src/partners/clients/clients.ts';
 import { generous } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import type { Staff } from '../../testkit/staff.ts';

@@ -29,23 +29,23 @@ export const isolation: Proof = {
    */
   mutant: [
     {
-      file: 'store/orders/order-queries.ts',
+      file: 'adoption/orders/order-queries.ts',
       from: "isVisible('$2', '$3', '$4')",
       to: "'($2::boolean or client_id <> 0 or $3::bigint = $4::bigint)'",
     },
     {
-      file: 'store/categories/category-routes.ts',
+      file: 'animals/categories/category-routes.ts',
       from: "scope: 'store:manage',\n      operationId: 'putCategory',",
       to: "operationId: 'putCategory',",
     },
     {
-      file: 'store/applications/application-queries.ts',
+      file: 'adoption/applications/application-queries.ts',
       from: '($3::boolean or shelter_id = $4::bigint)',
       to: '($3::boolean or $4::bigint is not null)',
     },
     { file: 'changes/events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
     { file: 'changes/delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
-    { file: 'partners/admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
+    { file: 'access/admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
   ],
   run,
 };

@@ -33,31 +33,31 @@ const mutants: readonly Mutant[] = [
   {
     fault: 'a request is counted by its late reply, and again as a debt',
     edit: {
-      file: 'partners/rate-limit/redis-limiter.ts',
+      file: 'access/rate-limit/redis-limiter.ts',
       from: "      if (verdict.outcome === 'admitted') this.#local.cancelDebt(charge, verdict);\n",
       to: '',
     },
   },
   {
     fault: 'debts are sent while a late reply may still cancel them',
-    edit: { file: 'partners/rate-limit/redis-limiter.ts', from: '    if (this.#inDoubt > 0) return;\n', to: '' },
+    edit: { file: 'access/rate-limit/redis-limiter.ts', from: '    if (this.#inDoubt > 0) return;\n', to: '' },
   },
   {
     fault: 'the counts that a process has seen in one minute count in the next',
-    edit: { file: 'partners/rate-limit/consume.lua', from: 'if m == minute and mc > in_minute', to: 'if mc > in_minute' },
+    edit: { file: 'access/rate-limit/consume.lua', from: 'if m == minute and mc > in_minute', to: 'if mc > in_minute' },
   },
   {
     fault: 'the counts that a process has seen do not replace those of an emptied Redis',
-    edit: { file: 'partners/rate-limit/consume.lua', from: "if seen ~= '' and seen ~= stored[1] then", to: 'if false then' },
+    edit: { file: 'access/rate-limit/consume.lua', from: "if seen ~= '' and seen ~= stored[1] then", to: 'if false then' },
   },
   {
     fault: 'a debt is not counted in the day',
-    edit: { file: 'partners/rate-limit/consume.lua', from: 'if d == day then in_day = in_day + dc end', to: '' },
+    edit: { file: 'access/rate-limit/consume.lua', from: 'if d == day then in_day = in_day + dc end', to: '' },
   },
   {
     fault: 'what a process admits without a reply is not owed',
     edit: {
-      file: 'partners/rate-limit/local-limiter.ts',
+      file: 'access/rate-limit/local-limiter.ts',
       from: '      account.owed = combine({ ...counts, inMinute: charge.cost, inDay: charge.cost }, account.owed, 1);\n',
       to: '',
     },

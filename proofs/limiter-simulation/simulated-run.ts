@@ -1,9 +1,9 @@
 // One run of the simulation: from a seed follows everything that happens.
 import { createHash } from 'node:crypto';
-import type { Charge } from '../../service/src/partners/rate-limit/decide.ts';
-import type { Limiter } from '../../service/src/partners/rate-limit/limiter.ts';
-import type { Quota } from '../../service/src/partners/rate-limit/plans.ts';
-import type { LimiterDecision } from '../../service/src/partners/rate-limit/redis-limiter.ts';
+import type { Charge } from '../../service/src/access/rate-limit/decide.ts';
+import type { Limiter } from '../../service/src/access/rate-limit/limiter.ts';
+import type { Quota } from '../../service/src/access/rate-limit/plans.ts';
+import type { LimiterDecision } from '../../service/src/access/rate-limit/redis-limiter.ts';
 import type { RedisLink } from '../../service/src/platform/redis/redis-link.ts';
 import { SeededRandom } from '../../testkit/seeded-random.ts';
 import { AdmissionBooks, RuleBroken, type RuleName } from './admission-books.ts';
@@ -13,7 +13,7 @@ import { EventLoop, type VirtualTime } from './virtual-time.ts';
 
 /** The modules of the service, or of a mutant of it. */
 export interface LimiterModules {
-  readonly Limiter: typeof import('../../service/src/partners/rate-limit/limiter.ts').Limiter;
+  readonly Limiter: typeof import('../../service/src/access/rate-limit/limiter.ts').Limiter;
   readonly RedisLink: typeof import('../../service/src/platform/redis/redis-link.ts').RedisLink;
   readonly redisKeysOf: typeof import('../../service/src/platform/redis/redis-keys.ts').redisKeysOf;
   readonly systemClock: typeof import('../../service/src/platform/clock.ts').systemClock;

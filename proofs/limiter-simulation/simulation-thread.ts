@@ -18,11 +18,11 @@ export interface ThreadData {
 
 const { socket, database, root } = workerData as ThreadData;
 const source = (file: string) => path.join(root, 'service/src', file);
-const redis = await VirtualRedis.open(socket, database, readFileSync(source('partners/rate-limit/consume.lua'), 'utf8'));
+const redis = await VirtualRedis.open(socket, database, readFileSync(source('access/rate-limit/consume.lua'), 'utf8'));
 const modules: LimiterModules = Object.assign(
   {},
   ...(await Promise.all(
-    ['partners/rate-limit/limiter.ts', 'platform/redis/redis-link.ts', 'platform/redis/redis-keys.ts', 'platform/clock.ts'].map(
+    ['access/rate-limit/limiter.ts', 'platform/redis/redis-link.ts', 'platform/redis/redis-keys.ts', 'platform/clock.ts'].map(
       (file) => import(pathToFileURL(source(file)).href),
     ),
   )),

@@ -2,10 +2,10 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { awaitAdopterMail, cancelAdopterMail } from '../../service/src/adoption/applications/application-mail.ts';
 import { openDependencies } from '../../service/src/dependencies.ts';
 import { theService } from '../../service/src/domain/actor.ts';
 import { loadConfig } from '../../service/src/platform/config.ts';
-import { awaitAdopterMail, cancelAdopterMail } from '../../service/src/store/applications/application-mail.ts';
 import { queryStore } from '../../testkit/adopters.ts';
 import { faultsOfMail, hostileNames } from '../../testkit/hostile-names.ts';
 import { type MailReply, type MailServer, type ReceivedMail, startMailServer } from '../../testkit/mail-server.ts';
@@ -42,7 +42,7 @@ export const mail: Proof = {
       to: 'if (signal.aborted) throw new NotBegun();',
     },
   ],
-  about: ['service/src/changes/mail', 'service/src/store/applications/application-mail.ts', 'service/src/cli/processes/mail-jobs.ts'],
+  about: ['service/src/changes/mail', 'service/src/adoption/applications/application-mail.ts', 'service/src/cli/processes/mail-jobs.ts'],
   timeoutMs: 1_800_000,
   run,
 };

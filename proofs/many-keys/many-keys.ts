@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { replaceEpoch } from '../../service/src/partners/clients/client-changes.ts';
-import { clientSubject } from '../../service/src/partners/rate-limit/charging.ts';
+import { replaceEpoch } from '../../service/src/access/clients/client-changes.ts';
+import { clientSubject } from '../../service/src/access/rate-limit/charging.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { connectTo } from '../../testkit/postgres.ts';
 import { quantile } from '../../testkit/quantile.ts';
@@ -35,7 +35,7 @@ export const manyKeys: Proof = {
   promise: 'a key that is used seldom costs PostgreSQL nothing, and a failover of Redis that loses a revocation does not revive the key',
   // The mutant trusts keys for 10 s, and doesn't evict the keys of changed clients.
   mutant: [
-    { file: 'partners/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
+    { file: 'access/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
     { file: 'dependencies.ts', from: "changes.on('clients', (ids) => keys.evictClients(ids));", to: '' },
   ],
   run,

@@ -1,8 +1,8 @@
 // The callers in the model: clients with their limits, and callers without a valid key.
 
+import { mintApiKey } from '../../service/src/access/clients/api-key.ts';
+import { createKey } from '../../service/src/access/clients/clients.ts';
 import { defaultScopes, type Scope } from '../../service/src/domain/scopes.ts';
-import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
-import { createKey } from '../../service/src/partners/clients/clients.ts';
 import type { Staff } from '../../testkit/staff.ts';
 import type { Key } from '../../testkit/store.ts';
 import { testAuthor } from '../../testkit/test-author.ts';

@@ -23,7 +23,7 @@ export const model: Proof = {
   promise: 'every response is the one that a model of the store and the limiter predicts, and one that openapi.json describes',
   // The mutant starts each page with the last animal of the previous page.
   mutant: [
-    { file: 'store/pets/pet-queries.ts', from: 'id > $1 order by id limit $2`, values', to: 'id >= $1 order by id limit $2`, values' },
+    { file: 'animals/pets/pet-queries.ts', from: 'id > $1 order by id limit $2`, values', to: 'id >= $1 order by id limit $2`, values' },
   ],
   run,
 };

@@ -33,7 +33,7 @@ export const peopleLimits: Proof = {
   ],
   runsAlone: true,
   isNightly: true,
-  about: ['service/src/console/screens', 'service/src/console/sessions', 'service/src/partners/rate-limit', 'proofs/people-limits'],
+  about: ['service/src/console/screens', 'service/src/console/sessions', 'service/src/access/rate-limit', 'proofs/people-limits'],
   run,
 };
 

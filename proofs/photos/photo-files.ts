@@ -1,7 +1,7 @@
 // The files of photos and the rows that refer to them, compared.
 import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import type { PhotoStore } from '../../service/src/store/photos/photo-store.ts';
+import type { PhotoStore } from '../../service/src/images/photo-store.ts';
 import { queryStore } from '../../testkit/adopters.ts';
 import type { Store } from '../../testkit/store.ts';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AwsClient } from 'aws4fetch';
-import { DirectoryStore } from '../../service/src/store/photos/directory-store.ts';
-import type { PhotoStore } from '../../service/src/store/photos/photo-store.ts';
-import { S3Store } from '../../service/src/store/photos/s3-store.ts';
+import { DirectoryStore } from '../../service/src/images/directory-store.ts';
+import type { PhotoStore } from '../../service/src/images/photo-store.ts';
+import { S3Store } from '../../service/src/images/s3-store.ts';
 import { startRadosgw } from '../../testkit/radosgw.ts';
 
 export interface PhotoPlace extends AsyncDisposable {

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import type { PhotoStore } from '../../service/src/store/photos/photo-store.ts';
+import type { PhotoStore } from '../../service/src/images/photo-store.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { inParallel } from '../../testkit/in-parallel.ts';
@@ -37,13 +37,13 @@ export const photos: Proof = {
   // The mutant never takes up the photos of killed workers.
   mutant: [
     {
-      file: 'store/photos/processing-queries.ts',
+      file: 'animals/photos/processing-queries.ts',
       from: '(claimed_until is null or claimed_until < now())',
       to: 'claimed_until is null',
     },
   ],
   isNightly: true,
-  about: ['service/src/store/photos', 'proofs/photos'],
+  about: ['service/src/animals/photos', 'proofs/photos'],
   run,
 };
 

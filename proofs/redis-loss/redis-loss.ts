@@ -42,7 +42,7 @@ export const redisLoss: Proof = {
   // The mutant waits a second for Redis, and does not report to it what was admitted during the loss.
   mutant: [
     { file: 'platform/redis/redis-link.ts', from: 'redisDeadlineMs = 50', to: 'redisDeadlineMs = 1_000' },
-    { file: 'partners/rate-limit/limiter.ts', from: "    parts.link.on('restored', () => void this.#redis.settleDebts());\n", to: '' },
+    { file: 'access/rate-limit/limiter.ts', from: "    parts.link.on('restored', () => void this.#redis.settleDebts());\n", to: '' },
   ],
   runsAlone: true,
   run,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { AwsClient } from 'aws4fetch';
 import sharp from 'sharp';
-import type { PhotoStore } from '../../service/src/store/photos/photo-store.ts';
+import type { PhotoStore } from '../../service/src/images/photo-store.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { startRedis } from '../../testkit/servers.ts';
@@ -28,7 +28,7 @@ export const restorePhotos: Proof = {
   name: 'restore-photos',
   promise: 'a store that loses its disks gets PostgreSQL and photos back by the commands of docs/backup.md: no photo without a file',
   isNightly: true,
-  about: ['service/src/store/photos', 'service/src/operations/recovery', 'docs/backup.md', 'proofs/restore'],
+  about: ['service/src/animals/photos', 'service/src/operations/recovery', 'docs/backup.md', 'proofs/restore'],
   run,
 };
 

@@ -32,7 +32,7 @@ export const restore: Proof = {
   isNightly: true,
   about: [
     'service/src/operations/recovery',
-    'service/src/partners/people',
+    'service/src/access/people',
     'service/src/platform/journal',
     'service/migrations',
     'docs/backup.md',

@@ -1,5 +1,5 @@
 // Keys are sent in every way, right and wrong, while everything works and during faults; then all storage and logs are searched for them.
-import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
+import { mintApiKey } from '../../service/src/access/clients/api-key.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { searchLines, searchPostgres, searchRedis } from '../../testkit/key-search.ts';
 import { connectTo } from '../../testkit/postgres.ts';

@@ -1,8 +1,8 @@
 // Clients that read their responses too slowly, or not at all, on every kind of response.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DirectoryStore } from '../../service/src/store/photos/directory-store.ts';
-import { pictureName } from '../../service/src/store/photos/photo-store.ts';
+import { DirectoryStore } from '../../service/src/images/directory-store.ts';
+import { pictureName } from '../../service/src/images/photo-store.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { MemoryWatch } from '../../testkit/memory-watch.ts';

@@ -27,7 +27,7 @@ export const usage: Proof = {
   name: 'usage',
   promise: 'the usage of every key is counted, exactly and with few writes',
   // The mutant stores what was counted last, in place of adding it.
-  mutant: [{ file: 'partners/usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' }],
+  mutant: [{ file: 'access/usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' }],
   run,
 };
 

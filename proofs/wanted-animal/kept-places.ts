@@ -23,7 +23,7 @@ export const keptPlaces: Proof = {
   // The mutant gives a client every place.
   mutant: [
     {
-      file: 'store/applications/places.ts',
+      file: 'adoption/applications/places.ts',
       from: 'return own >= share ? shareTaken(pet, { own, share, max }) : undefined;',
       to: 'return undefined;',
     },

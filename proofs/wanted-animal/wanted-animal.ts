@@ -26,7 +26,7 @@ export const wantedAnimal: Proof = {
   // The mutant lets every order into a transaction at once, where it waits for the animal's lock.
   mutant: [
     {
-      file: 'store/pets/rush-gate.ts',
+      file: 'animals/pets/rush-gate.ts',
       from: 'return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));',
       to: 'return await work();',
     },

@@ -30,13 +30,13 @@ export const wantedApplication: Proof = {
   // The mutant does not count the applications of an animal.
   mutant: [
     {
-      file: 'store/applications/places.ts',
+      file: 'adoption/applications/places.ts',
       from: 'if (sent >= max) return allPlacesTaken(pet, { open: sent, max });',
       to: '',
     },
   ],
   isNightly: true,
-  about: ['service/src/store/applications', 'service/src/store/pets/rush-gate.ts', 'proofs/wanted-animal'],
+  about: ['service/src/adoption/applications', 'service/src/animals/pets/rush-gate.ts', 'proofs/wanted-animal'],
   run,
 };
 

@@ -20,8 +20,8 @@ export const upgrade: Proof = {
   about: [
     'service/migrations',
     'service/src/changes',
-    'service/src/store/applications',
-    'service/src/store/list-cache',
+    'service/src/adoption/applications',
+    'service/src/animals/list-cache',
     'proofs/release-before.ts',
     'proofs/webhooks',
   ],

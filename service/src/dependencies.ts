@@ -1,8 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { KeyFinder } from './access/clients/key-finder.ts';
+import { Limiter } from './access/rate-limit/limiter.ts';
+import type { VersionOf } from './access/rate-limit/redis-limiter.ts';
+import { PageTokens } from './adoption/applications/page-tokens.ts';
+import { ShelterLinks } from './adoption/shelters/shelter-links.ts';
+import { Catalogue } from './animals/list-cache/catalogue.ts';
+import { ChangeLog, petLog, shownLog } from './animals/list-cache/change-log.ts';
+import { ListingChanges, type ListingVersion } from './animals/list-cache/listing-changes.ts';
+import { PageCache } from './animals/list-cache/page-cache.ts';
+import type { ListingFootprint } from './animals/list-cache/shown-changes.ts';
 import type { ListTokens } from './domain/caches.ts';
-import { KeyFinder } from './partners/clients/key-finder.ts';
-import { Limiter } from './partners/rate-limit/limiter.ts';
-import type { VersionOf } from './partners/rate-limit/redis-limiter.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config, TracingConfig } from './platform/config.ts';
 import { ChangeWatch } from './platform/db/change-watch.ts';
@@ -17,13 +24,6 @@ import { type RedisKeys, redisKeysOf } from './platform/redis/redis-keys.ts';
 import { RedisLink, redisDeadlineMs } from './platform/redis/redis-link.ts';
 import { problemAndFix } from './platform/tls-faults.ts';
 import type { OpenTracing, Tracing } from './platform/tracing/tracing.ts';
-import { PageTokens } from './store/applications/page-tokens.ts';
-import { Catalogue } from './store/list-cache/catalogue.ts';
-import { ChangeLog, petLog, shownLog } from './store/list-cache/change-log.ts';
-import { ListingChanges, type ListingVersion } from './store/list-cache/listing-changes.ts';
-import { PageCache } from './store/list-cache/page-cache.ts';
-import type { ListingFootprint } from './store/list-cache/shown-changes.ts';
-import { ShelterLinks } from './store/shelters/shelter-links.ts';
 
 /** Everything that a process needs. Opened and closed here. */
 export interface Dependencies extends OpenLog, AsyncDisposable {

@@ -1,8 +1,8 @@
 // Races for applications: contenders that act on the same animal at once, many times, and what has become of it.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { closeUnanswered, settleLeftApplications } from '../src/store/applications/settling.ts';
-import { expireDueOrders } from '../src/store/orders/orders.ts';
-import { verifyHistory } from '../src/store/verify/verify.ts';
+import { closeUnanswered, settleLeftApplications } from '../src/adoption/applications/settling.ts';
+import { expireDueOrders } from '../src/adoption/orders/orders.ts';
+import { verifyHistory } from '../src/adoption/verify/verify.ts';
 import { createManager } from './adoption-steps.ts';
 import { decide, readApplication } from './application-steps.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';

@@ -1,11 +1,11 @@
 // Setup steps for tests about applications. A step that fails ends the test.
 
+import { planBounds } from '../src/access/rate-limit/plans.ts';
+import type { Application } from '../src/adoption/applications/application-schemas.ts';
+import { submitApplication } from '../src/adoption/applications/submissions.ts';
 import { theService } from '../src/domain/actor.ts';
 import type { ApplicationStatus } from '../src/domain/application-states.ts';
 import { defaultScopes } from '../src/domain/scopes.ts';
-import { planBounds } from '../src/partners/rate-limit/plans.ts';
-import type { Application } from '../src/store/applications/application-schemas.ts';
-import { submitApplication } from '../src/store/applications/submissions.ts';
 import { adopterOf } from './adoption-steps.ts';
 import type { CallOptions, TestKey, TestResponse, TestStore } from './test-store.ts';
 

@@ -1,6 +1,6 @@
 // Setup steps for tests about listings. Shelters and profiles are written with SQL, as a process of any release may write them.
 
-import { countWords, type WordBounds, wordBounds } from '../src/store/listings/words.ts';
+import { countWords, type WordBounds, wordBounds } from '../src/search/listings/words.ts';
 import { addPet, type PetBody } from './adoption-steps.ts';
 import { publishAll } from './event-steps.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';

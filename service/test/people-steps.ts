@@ -1,9 +1,9 @@
+import { useInvitation } from '../src/access/people/links.ts';
+import { invitePerson, type Manager, type NewPerson, type Person } from '../src/access/people/people.ts';
+import { findSession, openSession } from '../src/access/people/sessions.ts';
+import { type PersonCaller, personCaller } from '../src/access/principals/principals.ts';
 import { theService } from '../src/domain/actor.ts';
 import { rightsOf } from '../src/domain/roles.ts';
-import { useInvitation } from '../src/partners/people/links.ts';
-import { invitePerson, type Manager, type NewPerson, type Person } from '../src/partners/people/people.ts';
-import { findSession, openSession } from '../src/partners/people/sessions.ts';
-import { type PersonCaller, personCaller } from '../src/partners/principals/principals.ts';
 import type { TestStore } from './test-store.ts';
 
 export const origin = { network: '192.0.2.0/24' };

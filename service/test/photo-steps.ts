@@ -7,11 +7,11 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import sharp from 'sharp';
-import { DirectoryStore } from '../src/store/photos/directory-store.ts';
-import type { Outcome } from '../src/store/photos/image-reply.ts';
-import { processPhoto } from '../src/store/photos/photo-processing.ts';
-import type { PhotoStore } from '../src/store/photos/photo-store.ts';
-import { makePictures, type PictureMaker } from '../src/store/photos/picture-maker.ts';
+import { processPhoto } from '../src/animals/photos/photo-processing.ts';
+import { DirectoryStore } from '../src/images/directory-store.ts';
+import type { Outcome } from '../src/images/image-reply.ts';
+import type { PhotoStore } from '../src/images/photo-store.ts';
+import { makePictures, type PictureMaker } from '../src/images/picture-maker.ts';
 import { addPet } from './adoption-steps.ts';
 import { createTestStore, type KeyOptions, type TestKey, type TestResponse, type TestStore } from './test-store.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { addUsage } from '../src/access/usage/usage-queries.ts';
 import { theService } from '../src/domain/actor.ts';
-import { addUsage } from '../src/partners/usage/usage-queries.ts';
 import type { TestKey, TestStore } from './test-store.ts';
 
 export interface RecordedUsage {

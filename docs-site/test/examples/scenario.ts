@@ -1,7 +1,7 @@
 // What happens in a small store over a week. Every operation of the API is called once by a shown step.
 
-import { eraseApplicant, eraseOrderAndApplicant } from '../../../service/src/store/applications/applicants.ts';
-import { expireDueOrders } from '../../../service/src/store/orders/orders.ts';
+import { eraseApplicant, eraseOrderAndApplicant } from '../../../service/src/adoption/applications/applicants.ts';
+import { expireDueOrders } from '../../../service/src/adoption/orders/orders.ts';
 import { addPet } from '../../../service/test/adoption-steps.ts';
 import { executeAsOwner } from '../../../service/test/databases.ts';
 import { publishAll } from '../../../service/test/event-steps.ts';

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError, type Help } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { ClientsError } from '../partners/clients/clients.ts';
+import { ClientsError } from '../access/clients/clients.ts';
 import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from '../platform/config.ts';
 import { type DevServers, withDevServers } from './processes/dev-servers.ts';
 import { explainFailure } from './terminal/failures.ts';

@@ -1,12 +1,14 @@
 import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import { countUnreadable } from '../access/admission/admission.ts';
+import { FailedSignIns } from '../access/people/failed-sign-ins.ts';
+import { LinkBudget } from '../access/people/link-budget.ts';
+import { chargeOrWait } from '../access/rate-limit/charging.ts';
+import type { Limiter } from '../access/rate-limit/limiter.ts';
+import { addPhotoFiles } from '../animals/photos/photo-file-routes.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { openPhotoStore } from '../images/open-store.ts';
 import { type RequestTally, tallyRoutes } from '../operations/telemetry/request-tally.ts';
-import { countUnreadable } from '../partners/admission/admission.ts';
-import { FailedSignIns } from '../partners/people/failed-sign-ins.ts';
-import { LinkBudget } from '../partners/people/link-budget.ts';
-import { chargeOrWait } from '../partners/rate-limit/charging.ts';
-import type { Limiter } from '../partners/rate-limit/limiter.ts';
 import { networkOfAddress, trustsProxies } from '../platform/caller-addresses.ts';
 import {
   allOf,
@@ -24,8 +26,6 @@ import { createSocketErrorSender, handleClientErrors, ignoreExpectations, reject
 import { codingFor, compress } from '../platform/http/protocol/representations.ts';
 import { ResponseProgress, setReaders } from '../platform/http/response-progress.ts';
 import { openJournal } from '../platform/journal/journal.ts';
-import { openPhotoStore } from '../store/photos/open-store.ts';
-import { addPhotoFiles } from '../store/photos/photo-file-routes.ts';
 import { consoleScreens } from './console-screens.ts';
 import { FormRunner } from './forms/form-runner.ts';
 import { addAssets, readAssets } from './frame/assets.ts';

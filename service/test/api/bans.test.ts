@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../testkit/test-author.ts';
-import { settleClientChange } from '../../src/partners/clients/client-changes.ts';
-import { setPlan } from '../../src/partners/clients/clients.ts';
-import { liftBan, listBans } from '../../src/partners/rate-limit/bans.ts';
+import { settleClientChange } from '../../src/access/clients/client-changes.ts';
+import { setPlan } from '../../src/access/clients/clients.ts';
+import { liftBan, listBans } from '../../src/access/rate-limit/bans.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, openTestStore, type TestKey, type TestResponse } from '../test-store.ts';

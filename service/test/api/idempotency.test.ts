@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../testkit/test-author.ts';
+import { deleteOldResponses } from '../../src/access/idempotency/idempotency-queries.ts';
+import { eraseOrderAndApplicant } from '../../src/adoption/applications/applicants.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { deleteOldResponses } from '../../src/partners/idempotency/idempotency-queries.ts';
-import { eraseOrderAndApplicant } from '../../src/store/applications/applicants.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { sendRaw } from '../raw-request.ts';

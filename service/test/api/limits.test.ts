@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { mintApiKey } from '../../src/partners/clients/api-key.ts';
+import { mintApiKey } from '../../src/access/clients/api-key.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { type CallOptions, createTestStore, openTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startPostgres } from '../../../testkit/servers.ts';
-import { mintApiKey } from '../../src/partners/clients/api-key.ts';
+import { mintApiKey } from '../../src/access/clients/api-key.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { addPet, readPet } from '../adoption-steps.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';

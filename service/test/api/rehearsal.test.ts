@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import Fastify from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
-import { DelayedResponses } from '../../src/partners/admission/rehearsal-hook.ts';
+import { DelayedResponses } from '../../src/access/admission/rehearsal-hook.ts';
 import { redisKeysOf } from '../../src/platform/redis/redis-keys.ts';
 import { addPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SlowReader } from '../../../testkit/slow-reader.ts';
-import { DirectoryStore } from '../../src/store/photos/directory-store.ts';
-import { pictureName } from '../../src/store/photos/photo-store.ts';
+import { DirectoryStore } from '../../src/images/directory-store.ts';
+import { pictureName } from '../../src/images/photo-store.ts';
 import { addDescribed } from '../listing-steps.ts';
 import { openTestStore } from '../test-store.ts';
 

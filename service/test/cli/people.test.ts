@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { useInvitation } from '../../src/access/people/links.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { useInvitation } from '../../src/partners/people/links.ts';
 import { origin } from '../people-steps.ts';
 import { openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/platform/db/handles.ts';
-import { toldKinds } from '../../src/store/applications/application-mail.ts';
+import { toldKinds } from '../../src/adoption/applications/application-mail.ts';
 import {
   countListedApplications,
   findListedApplication,
@@ -9,9 +8,9 @@ import {
   selectApplicationsOfAddress,
   selectApplicationsOfName,
   selectListedApplications,
-} from '../../src/store/applications/staff-queries.ts';
-import { selectUntold, selectWaitingApplications } from '../../src/store/applications/today-queries.ts';
-import { namesReadMax } from '../../src/store/orders/staff-orders.ts';
+} from '../../src/adoption/applications/staff-queries.ts';
+import { selectUntold, selectWaitingApplications } from '../../src/adoption/applications/today-queries.ts';
+import { namesReadMax } from '../../src/adoption/orders/staff-orders.ts';
 import {
   countListedOrders,
   findListedOrder,
@@ -21,9 +20,10 @@ import {
   selectOrdersOfAddress,
   selectOrdersOfName,
   selectUnapprovedOrders,
-} from '../../src/store/orders/staff-queries.ts';
-import { selectEndingHolds } from '../../src/store/pets/today-queries.ts';
-import { selectFailedPhotos } from '../../src/store/photos/today-queries.ts';
+} from '../../src/adoption/orders/staff-queries.ts';
+import { selectEndingHolds } from '../../src/animals/pets/today-queries.ts';
+import { selectFailedPhotos } from '../../src/animals/photos/today-queries.ts';
+import type { Db } from '../../src/platform/db/handles.ts';
 import { addShelter } from './console-steps.ts';
 import { openTestConsole } from './test-console.ts';
 

@@ -1,18 +1,18 @@
 // A console with two shelters, whose staff decide on animals and applications of their own.
 
+import type { Person } from '../../src/access/people/people.ts';
+import type { PersonCaller } from '../../src/access/principals/principals.ts';
+import type { Application } from '../../src/adoption/applications/application-schemas.ts';
+import { actOnApplication } from '../../src/adoption/applications/applications.ts';
+import { startBulkEnd } from '../../src/adoption/applications/bulk-ends.ts';
+import { settleApplications } from '../../src/adoption/applications/settling.ts';
+import { submitApplication } from '../../src/adoption/applications/submissions.ts';
+import type { Order } from '../../src/adoption/orders/order-schemas.ts';
+import { actOnOrder, placeOrder } from '../../src/adoption/orders/orders.ts';
+import type { Pet } from '../../src/animals/pets/pet-schemas.ts';
+import { createPet } from '../../src/animals/pets/pets.ts';
 import { theService } from '../../src/domain/actor.ts';
 import type { ApplicationCallerAction } from '../../src/domain/application-states.ts';
-import type { Person } from '../../src/partners/people/people.ts';
-import type { PersonCaller } from '../../src/partners/principals/principals.ts';
-import type { Application } from '../../src/store/applications/application-schemas.ts';
-import { actOnApplication } from '../../src/store/applications/applications.ts';
-import { startBulkEnd } from '../../src/store/applications/bulk-ends.ts';
-import { settleApplications } from '../../src/store/applications/settling.ts';
-import { submitApplication } from '../../src/store/applications/submissions.ts';
-import type { Order } from '../../src/store/orders/order-schemas.ts';
-import { actOnOrder, placeOrder } from '../../src/store/orders/orders.ts';
-import type { Pet } from '../../src/store/pets/pet-schemas.ts';
-import { createPet } from '../../src/store/pets/pets.ts';
 import { actAs } from '../people-steps.ts';
 import type { TestConsole } from './test-console.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { eraseAll } from '../../src/adoption/applications/applicant-queries.ts';
+import { applicationMailReader } from '../../src/adoption/applications/application-mail.ts';
+import type { Question } from '../../src/adoption/questions/question-schemas.ts';
+import { setQuestions } from '../../src/adoption/questions/questions.ts';
 import { linkOfAdopter } from '../../src/console/adoptions/decisions.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { eraseAll } from '../../src/store/applications/applicant-queries.ts';
-import { applicationMailReader } from '../../src/store/applications/application-mail.ts';
-import type { Question } from '../../src/store/questions/question-schemas.ts';
-import { setQuestions } from '../../src/store/questions/questions.ts';
 import { actAs } from '../people-steps.ts';
 import { Staff } from './adoption-site.ts';
 import { addShelter } from './console-steps.ts';

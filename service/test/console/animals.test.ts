@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { getProfile } from '../../src/store/profiles/profiles.ts';
+import { getProfile } from '../../src/animals/profiles/profiles.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { addAnimal, addShelter } from './console-steps.ts';
 import { hiddenOf, openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { workOnBulkEnds } from '../../src/store/applications/bulk-ends.ts';
+import { workOnBulkEnds } from '../../src/adoption/applications/bulk-ends.ts';
 import { Staff } from './adoption-site.ts';
 import { addShelter } from './console-steps.ts';
 import { openTestConsole, wordsOf } from './test-console.ts';

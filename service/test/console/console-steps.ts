@@ -1,8 +1,8 @@
 // Setup steps for tests about the console.
 import { randomBytes } from 'node:crypto';
+import { createPet } from '../../src/animals/pets/pets.ts';
 import { theService } from '../../src/domain/actor.ts';
 import type { PetStatus } from '../../src/domain/pet-statuses.ts';
-import { createPet } from '../../src/store/pets/pets.ts';
 import type { TestConsole } from './test-console.ts';
 
 export async function addShelter({ store }: TestConsole, name: string, timezone: string): Promise<bigint> {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startRedis } from '../../../testkit/servers.ts';
+import { charge } from '../../src/access/rate-limit/charging.ts';
 import { openLimiter } from '../../src/dependencies.ts';
-import { charge } from '../../src/partners/rate-limit/charging.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { Staff } from './adoption-site.ts';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { DirectoryStore } from '../../src/store/photos/directory-store.ts';
+import { DirectoryStore } from '../../src/images/directory-store.ts';
 import { createShelterKey, filesIn, makeImage, processAll, readPhotos as readPhotosOfApi } from '../photo-steps.ts';
 import { addAnimal, addShelter } from './console-steps.ts';
 import { hiddenOf, openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';

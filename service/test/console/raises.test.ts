@@ -1,8 +1,8 @@
 // A colleague who was never there: who has opened somebody's invitation must not get the rights that are later given to that person.
 import { afterEach, expect, test } from 'vitest';
 import { startMailServer } from '../../../testkit/mail-server.ts';
+import { findPersonOf, type Person } from '../../src/access/people/people.ts';
 import { peopleMailKinds, readingPeopleMail } from '../../src/changes/mail/people-mail.ts';
-import { findPersonOf, type Person } from '../../src/partners/people/people.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { Letters, openMailSender, sendAll } from '../mail-steps.ts';
 import { addPasskeyRow, addShelter } from './console-steps.ts';

@@ -1,4 +1,4 @@
-import type { Person } from '../../src/partners/people/people.ts';
+import type { Person } from '../../src/access/people/people.ts';
 import { Staff } from './adoption-site.ts';
 import { addAnimal, addPasskeyRow } from './console-steps.ts';
 import type { TestConsole } from './test-console.ts';

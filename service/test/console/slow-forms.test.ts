@@ -2,11 +2,11 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { changePerson, removePerson } from '../../src/access/people/people.ts';
+import { charge } from '../../src/access/rate-limit/charging.ts';
+import { addressQuotas } from '../../src/access/rate-limit/plans.ts';
 import { openLimiter } from '../../src/dependencies.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { changePerson, removePerson } from '../../src/partners/people/people.ts';
-import { charge } from '../../src/partners/rate-limit/charging.ts';
-import { addressQuotas } from '../../src/partners/rate-limit/plans.ts';
 import { addressSubject } from '../../src/platform/caller-addresses.ts';
 import { operator } from '../people-steps.ts';
 import { Staff } from './adoption-site.ts';

@@ -3,12 +3,12 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
 import { freePort } from '../../../testkit/servers.ts';
+import { type LinkKind, linkUrl, mintMailedLink } from '../../src/access/people/links.ts';
+import { invitePerson, type NewPerson, type Person } from '../../src/access/people/people.ts';
 import { type ConsoleApp, createConsole } from '../../src/console/console-app.ts';
 import { Seals } from '../../src/console/sessions/cookies.ts';
 import { openLimiter } from '../../src/dependencies.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { type LinkKind, linkUrl, mintMailedLink } from '../../src/partners/people/links.ts';
-import { invitePerson, type NewPerson, type Person } from '../../src/partners/people/people.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { join, operator, signIn } from '../people-steps.ts';
 import { createTestStore, type TestStore, type TestStoreOptions } from '../test-store.ts';

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'vitest';
 import { makePasskey, type SoftPasskey } from '../../../testkit/authenticator.ts';
+import { listActs } from '../../src/access/audit/audit.ts';
+import { addFailedSignIns } from '../../src/access/people/failed-sign-in-queries.ts';
+import { failedNetworksMax, failedSignInDays, listFailedSignIns } from '../../src/access/people/failed-sign-ins.ts';
+import { sweepPeople } from '../../src/access/people/people-sweep.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { listActs } from '../../src/partners/audit/audit.ts';
-import { addFailedSignIns } from '../../src/partners/people/failed-sign-in-queries.ts';
-import { failedNetworksMax, failedSignInDays, listFailedSignIns } from '../../src/partners/people/failed-sign-ins.ts';
-import { sweepPeople } from '../../src/partners/people/people-sweep.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { Staff } from './adoption-site.ts';
 import { samplePath } from './screen-samples.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments, parseDocument } from 'yaml';
-import { linkPaths } from '../../src/partners/people/links.ts';
+import { linkPaths } from '../../src/access/people/links.ts';
 import { variables } from '../../src/platform/config.ts';
 import { fillFigures } from './source-figures.ts';
 

@@ -2,7 +2,7 @@
 // favourites.
 import { afterAll, describe, expect, test } from 'vitest';
 import { startSite } from '../../../examples/adoption-site/start-site.ts';
-import type { orderErrors } from '../../src/store/orders/orders.ts';
+import type { orderErrors } from '../../src/adoption/orders/orders.ts';
 import { act, actAll, addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { writeProfile } from '../profile-steps.ts';

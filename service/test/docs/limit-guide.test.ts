@@ -1,7 +1,7 @@
 // docs/guides/limits.md shows responses at fixed times. A store with a manual clock reproduces them.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Bounds, banLengthsMinutes, planBounds, planNames, quotaOf, strikesUntilBan } from '../../src/partners/rate-limit/plans.ts';
+import { type Bounds, banLengthsMinutes, planBounds, planNames, quotaOf, strikesUntilBan } from '../../src/access/rate-limit/plans.ts';
 import { openTestStore, type TestResponse } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
 import { faultsOfResponse, readResponse } from './shown-responses.ts';

@@ -1,5 +1,5 @@
 // Bounds of plans as documents write them.
-import { planBounds, planNames } from '../../src/partners/rate-limit/plans.ts';
+import { planBounds, planNames } from '../../src/access/rate-limit/plans.ts';
 
 export const enterprise = planBounds.enterprise;
 

@@ -1,9 +1,9 @@
 // The guide to profiles: its tables have every field, value and bound of the program.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { ProfileSchema } from '../../src/animals/profiles/profile-schemas.ts';
 import { ageBandEndYears, ageBands, coats, companions, sexes, sizes } from '../../src/domain/profile-values.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
-import { ProfileSchema } from '../../src/store/profiles/profile-schemas.ts';
 import { fillFigures } from './source-figures.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/profiles.md', import.meta.url), 'utf8');
@@ -47,7 +47,7 @@ describe('docs/guides/profiles.md', () => {
     ['`attributes`', 'up to {attributesMax} pairs'],
     ['`attributes`', 'names of up to {lineLengthMax} and values of up to {valueLengthMax} characters'],
   ])('has the bound of %s: %s', (field, phrase) => {
-    expect(meanings[field]).toContain(fillFigures(phrase, ['domain/profile-fields.ts', 'store/profiles/profile-schemas.ts']));
+    expect(meanings[field]).toContain(fillFigures(phrase, ['domain/profile-fields.ts', 'animals/profiles/profile-schemas.ts']));
   });
 
   test('has the right status for each error code', () => {

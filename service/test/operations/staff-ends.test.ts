@@ -1,13 +1,13 @@
 // What was ended of the people who work here stays ended when an older backup is restored, and what is newer is left alone.
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { addStaffThings, countEndedToo, countRevived, endStaffThings, staffEnds } from '../../../testkit/staff-ends.ts';
+import { mint, useRaise } from '../../src/access/people/links.ts';
+import { removePasskey } from '../../src/access/people/passkeys.ts';
+import { changePerson, findPerson } from '../../src/access/people/people.ts';
+import { findSession } from '../../src/access/people/sessions.ts';
 import { followFailover } from '../../src/cli/repair/failovers.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { applyJournal } from '../../src/operations/recovery/apply-journal.ts';
-import { mint, useRaise } from '../../src/partners/people/links.ts';
-import { removePasskey } from '../../src/partners/people/passkeys.ts';
-import { changePerson, findPerson } from '../../src/partners/people/people.ts';
-import { findSession } from '../../src/partners/people/sessions.ts';
 import type { JournalEntry } from '../../src/platform/journal/journal.ts';
 import { actAs, join, operator, origin, signIn } from '../people-steps.ts';
 import { openTestStore } from '../test-store.ts';

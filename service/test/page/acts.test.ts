@@ -1,10 +1,10 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
+import { type PageActs, pageActs } from '../../src/adoption/adopter-page/page-acts.ts';
+import { applicationPages } from '../../src/adoption/adopter-page/page-routes.ts';
+import { eraseApplicant } from '../../src/adoption/applications/applicants.ts';
 import { retryLater } from '../../src/platform/errors.ts';
 import { observeRequests } from '../../src/platform/http/finished-requests.ts';
-import { eraseApplicant } from '../../src/store/applications/applicants.ts';
-import { type PageActs, pageActs } from '../../src/store/applications/page-acts.ts';
-import { applicationPages } from '../../src/store/applications/page-routes.ts';
 import { addPet, adopterOf, createManager, readPet } from '../adoption-steps.ts';
 import { decideAll, submit } from '../application-steps.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';

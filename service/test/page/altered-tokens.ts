@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SeededRandom } from '../../../testkit/seeded-random.ts';
-import type { PagePurpose, PageTokens } from '../../src/store/applications/page-tokens.ts';
+import type { PagePurpose, PageTokens } from '../../src/adoption/applications/page-tokens.ts';
 
 /** How long a signature is, in bytes. The digits of a token have no bit left over. */
 const signatureLength = 16;

@@ -1,11 +1,11 @@
 // Staff end the links to an adopter's page, which were posted or passed on.
 import { describe, expect, test } from 'vitest';
+import { eraseApplicant } from '../../src/adoption/applications/applicants.ts';
+import { endAdopterLinks } from '../../src/adoption/applications/ended-links.ts';
+import { verifyHistory } from '../../src/adoption/verify/verify.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { applyJournal } from '../../src/operations/recovery/apply-journal.ts';
 import type { JournalEntry } from '../../src/platform/journal/journal.ts';
-import { eraseApplicant } from '../../src/store/applications/applicants.ts';
-import { endAdopterLinks } from '../../src/store/applications/ended-links.ts';
-import { verifyHistory } from '../../src/store/verify/verify.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { type ApplicationBody, decideAll, readApplication, submit } from '../application-steps.ts';
 import { homewardJson } from '../cli/homeward-command.ts';

@@ -1,10 +1,10 @@
 // Setup steps for tests about the pages of adopters.
 
+import { getBounds } from '../../src/access/clients/clients.ts';
+import type { PagePurpose } from '../../src/adoption/applications/page-tokens.ts';
+import { submitApplication } from '../../src/adoption/applications/submissions.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { defaultScopes } from '../../src/domain/scopes.ts';
-import { getBounds } from '../../src/partners/clients/clients.ts';
-import type { PagePurpose } from '../../src/store/applications/page-tokens.ts';
-import { submitApplication } from '../../src/store/applications/submissions.ts';
 import { addPet, adopterOf } from '../adoption-steps.ts';
 import type { TestKey, TestResponse, TestStore } from '../test-store.ts';
 

@@ -69,7 +69,7 @@ describe('A scanner that opens every link of an adopter', () => {
   test('confirms and withdraws if a GET does', async () => {
     using tree = plantMutant([
       {
-        file: 'store/applications/page-routes.ts',
+        file: 'adoption/adopter-page/page-routes.ts',
         from: `request.method === 'POST' ? perform`,
         to: `request.method !== 'HEAD' && found.act !== 'erase' ? perform`,
       },

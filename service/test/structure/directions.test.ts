@@ -33,8 +33,8 @@ const leaf = 'export const own = 1;\nexport type Own = 1;\n';
 describe('The check of import directions', () => {
   test('accepts imports that point down, within a wing and between wings', () => {
     const { status, output } = check({
-      'store/orders/orders.ts': imports('{ own as pet }', '../pets/pets.ts'),
-      'store/pets/pets.ts': imports('{ own as event }', '../../changes/events/events.ts'),
+      'adoption/orders/orders.ts': imports('{ own as pet }', '../../animals/pets/pets.ts'),
+      'animals/pets/pets.ts': imports('{ own as event }', '../../changes/events/events.ts'),
       'changes/events/events.ts': leaf,
     });
     expect(output).toContain('no dependency violations');
@@ -43,13 +43,21 @@ describe('The check of import directions', () => {
 
   test('fails on each arrow back, of a value and of a type, and on a folder that is in no wing', () => {
     const arrows = {
-      'up-from-changes': ['changes/events/events.ts', '../../store/pets/pets.ts'],
-      'up-from-platform': ['platform/http/paging.ts', '../../partners/clients/clients.ts'],
+      'up-from-changes': ['changes/events/events.ts', '../../animals/pets/pets.ts'],
+      'up-from-platform': ['platform/http/paging.ts', '../../access/clients/clients.ts'],
       'up-from-domain': ['domain/scopes.ts', '../platform/errors.ts'],
-      'up-from-store-pets': ['store/pets/pets.ts', '../orders/orders.ts'],
+      'up-from-animals-pets': ['animals/pets/pets.ts', '../profiles/profiles.ts'],
+      'up-from-animals': ['animals/categories/categories.ts', '../../adoption/orders/orders.ts'],
+      'images-know-no-store': ['images/image-types.ts', '../access/clients/clients.ts'],
       'folder-without-floor': ['vets/vets.ts', '../domain/leaf.ts'],
     } as const;
-    const leaves = ['store/orders/orders.ts', 'partners/clients/clients.ts', 'platform/errors.ts', 'domain/leaf.ts'];
+    const leaves = [
+      'adoption/orders/orders.ts',
+      'animals/profiles/profiles.ts',
+      'access/clients/clients.ts',
+      'platform/errors.ts',
+      'domain/leaf.ts',
+    ];
     const byValue = Object.values(arrows).map(([from, to]) => [from, imports('{ own as other }', to)] as const);
     const byType = Object.values(arrows).map(([from, to]) => [typesOf(from), imports('type { Own as Other }', to)] as const);
     const { status, output } = check(Object.fromEntries([...leaves.map((file) => [file, leaf] as const), ...byValue, ...byType]));

@@ -37,7 +37,7 @@ const exceptions: Readonly<Record<string, string>> = {
 };
 
 test('the jobs of the worker that have a lease are known', () => {
-  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['Deliverer', 'processPhoto', 'scanFiles', 'deleteRemoved', 'openMailSenders']);
+  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['processPhoto', 'scanFiles', 'deleteRemoved', 'Deliverer', 'openMailSenders']);
 });
 
 test('every statement by which they write has a fence, or a reason to have none', () => {
@@ -50,7 +50,7 @@ test('every statement by which they write has a fence, or a reason to have none'
 test.each([
   ['mark-webhooks-read', 'changes/delivery/endpoint-queries.ts'],
   ['insert-failed-deliveries', 'changes/delivery/result-queries.ts'],
-  ['photo-has-failed', 'store/photos/processing-queries.ts'],
+  ['photo-has-failed', 'animals/photos/processing-queries.ts'],
   ['end-mail', 'changes/mail/claim-queries.ts'],
 ])('one that loses its fence is found: %s', (name, file) => {
   const [before = '', after = ''] = read(file).split(`name: '${name}'`);

@@ -1,16 +1,16 @@
 // Compiled, never run: `npm run check` fails if a line below @ts-expect-error compiles, or if another line does not.
 
+import { runOnce } from '../../src/access/idempotency/idempotency.ts';
+import { actOnOrder, cancelOpenOrders, expireDueOrders, placeOrder } from '../../src/adoption/orders/orders.ts';
+import { recordTransitions } from '../../src/animals/history/history.ts';
+import type { Catalogue, CatalogueTransaction } from '../../src/animals/list-cache/catalogue.ts';
+import { insertPet, lockAndMovePet, lockPet, markPetRemoved, movePets, updatePet } from '../../src/animals/pets/pet-queries.ts';
+import type { Pet } from '../../src/animals/pets/pet-schemas.ts';
+import { addPetToCategory, changePet, createPet, movePetsWithOrders, removePet, reservePet } from '../../src/animals/pets/pets.ts';
 import { recordEvents } from '../../src/changes/events/events.ts';
 import type { Actor } from '../../src/domain/actor.ts';
-import { runOnce } from '../../src/partners/idempotency/idempotency.ts';
 import type { Db, Transaction, Transactor } from '../../src/platform/db/handles.ts';
 import type { Pool } from '../../src/platform/db/pool.ts';
-import { recordTransitions } from '../../src/store/history/history.ts';
-import type { Catalogue, CatalogueTransaction } from '../../src/store/list-cache/catalogue.ts';
-import { actOnOrder, cancelOpenOrders, expireDueOrders, placeOrder } from '../../src/store/orders/orders.ts';
-import { insertPet, lockAndMovePet, lockPet, markPetRemoved, movePets, updatePet } from '../../src/store/pets/pet-queries.ts';
-import type { Pet } from '../../src/store/pets/pet-schemas.ts';
-import { addPetToCategory, changePet, createPet, movePetsWithOrders, removePet, reservePet } from '../../src/store/pets/pets.ts';
 
 declare const db: Db;
 declare const pool: Pool;

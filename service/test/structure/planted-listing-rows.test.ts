@@ -15,12 +15,12 @@ const schema = 'service/src/operations/doctor/expected-schema.json';
 /** The tables, what is made from them, and the types that compare them with the schema: few enough to be compiled in a second. */
 const compiled = [
   'service/src/domain',
-  'service/src/store/listings/geography.ts',
-  'service/src/store/listings/labels.ts',
-  'service/src/store/listings/listing-search.ts',
-  'service/src/store/listings/search-conditions.ts',
-  'service/src/store/pets/hold-conditions.ts',
-  'service/src/store/profiles/profile-columns.ts',
+  'service/src/search/listings/geography.ts',
+  'service/src/search/listings/labels.ts',
+  'service/src/search/listings/listing-search.ts',
+  'service/src/search/listings/search-conditions.ts',
+  'service/src/animals/pets/hold-conditions.ts',
+  'service/src/animals/profiles/profile-columns.ts',
   'service/test/structure/listing-tables.types.ts',
   schema,
 ];
@@ -89,7 +89,7 @@ test('a kind of filter or field compiles once all that is made from it knows it'
     { file: filters, before: "  | { readonly kind: 'id' }\n", text: "  | { readonly kind: 'prefix' }\n" },
     { file: fields, before: "  | { readonly kind: 'flag';", text: "  | { readonly kind: 'hour'; readonly empty: null }\n" },
   );
-  for (const file of ['store/listings/search-conditions.ts', 'store/profiles/profile-columns.ts']) {
+  for (const file of ['search/listings/search-conditions.ts', 'animals/profiles/profile-columns.ts']) {
     expect(faults).toMatch(new RegExp(`${file}.*error TS2741: Property '(prefix|hour)' is missing`));
   }
 });

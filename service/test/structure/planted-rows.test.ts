@@ -82,12 +82,12 @@ describe('A planted final status', () => {
   });
 
   test('is legal in the history', async () => {
-    const { verifyHistory } = await planted('store/verify/verify.ts');
+    const { verifyHistory } = await planted('adoption/verify/verify.ts');
     expect((await verifyHistory(store.dependencies.db, () => {})).violation).toBeUndefined();
   });
 
   test("has its adopter's data erased after the period for orders without an adoption", async () => {
-    const { eraseOldAdopters } = await planted('store/orders/adopters.ts');
+    const { eraseOldAdopters } = await planted('adoption/orders/adopters.ts');
     const retention = { adopterDays: 90, adoptionDays: undefined };
     const erase = () =>
       eraseOldAdopters(

@@ -1,5 +1,5 @@
 // Where each act is recorded: one row for every route that is no GET, and for every command. A test fails on a new one.
-import type { AuditedAct } from '../../src/partners/audit/audit.ts';
+import type { AuditedAct } from '../../src/access/audit/audit.ts';
 import type { JournalEntry } from '../../src/platform/journal/journal.ts';
 
 export type Recorded =

@@ -1,16 +1,16 @@
 // Compiled, never run: `npm run check` fails if a line below @ts-expect-error compiles, or if another line does not. What a complete row
 // brings about is in planted-rows.test.ts.
 
+import { type ActingKey, requireAccess } from '../../src/access/admission/access.ts';
+import { recordTransitions } from '../../src/animals/history/history.ts';
+import type { Pet } from '../../src/animals/pets/pet-schemas.ts';
+import { petEvent } from '../../src/animals/pets/pets.ts';
 import { recordEvents } from '../../src/changes/events/events.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { EventTypeRow } from '../../src/domain/event-types.ts';
 import type { CallerAction, OrderAction, OrderState } from '../../src/domain/order-states.ts';
 import type { ScopeRow } from '../../src/domain/scopes.ts';
-import { type ActingKey, requireAccess } from '../../src/partners/admission/access.ts';
 import type { Transaction } from '../../src/platform/db/handles.ts';
-import { recordTransitions } from '../../src/store/history/history.ts';
-import type { Pet } from '../../src/store/pets/pet-schemas.ts';
-import { petEvent } from '../../src/store/pets/pets.ts';
 
 declare const tx: Transaction;
 declare const actor: Actor;

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { callerOf } from '../../access/admission/admission-hook.ts';
+import { operation, sendJson } from '../../access/admission/operation.ts';
+import type { KeyWatch } from '../../access/clients/client-changes.ts';
+import type { KeyCaller } from '../../access/principals/principals.ts';
 import { visibilityOf } from '../../domain/actor.ts';
 import { type EventType, mayReadPrivateEvents, wantsAll } from '../../domain/event-types.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { operation, sendJson } from '../../partners/admission/operation.ts';
-import type { KeyWatch } from '../../partners/clients/client-changes.ts';
-import type { KeyCaller } from '../../partners/principals/principals.ts';
 import { FairTurns } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../../platform/http/paging.ts';

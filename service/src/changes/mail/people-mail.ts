@@ -1,7 +1,7 @@
+import { type LinkKind, linkUrl, mintMailedLink, signInLinkMinutes } from '../../access/people/links.ts';
+import { invitationHours } from '../../access/people/people.ts';
+import { raiseHours } from '../../access/people/raises.ts';
 import { theService } from '../../domain/actor.ts';
-import { type LinkKind, linkUrl, mintMailedLink, signInLinkMinutes } from '../../partners/people/links.ts';
-import { invitationHours } from '../../partners/people/people.ts';
-import { raiseHours } from '../../partners/people/raises.ts';
 import type { Language } from '../../platform/config.ts';
 import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { cancelMail, findLastMail, type LastMail, queueMail } from './mail-queue.ts';

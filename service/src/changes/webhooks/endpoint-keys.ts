@@ -1,6 +1,6 @@
+import { type AuditAuthor, recordAudit } from '../../access/audit/audit.ts';
+import { keyValues, type MintedKey, revokeApiKey, rotateKey } from '../../access/clients/clients.ts';
 import { theService } from '../../domain/actor.ts';
-import { type AuditAuthor, recordAudit } from '../../partners/audit/audit.ts';
-import { keyValues, type MintedKey, revokeApiKey, rotateKey } from '../../partners/clients/clients.ts';
 import type { Environment } from '../../platform/config.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';

@@ -1,7 +1,7 @@
+import { callerOf } from '../../access/admission/admission-hook.ts';
+import { created, idReader, noContent, operation, page, read, updated } from '../../access/admission/operation.ts';
+import { respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { created, idReader, noContent, operation, page, read, updated } from '../../partners/admission/operation.ts';
-import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';

@@ -1,9 +1,9 @@
+import { insufficientScope } from '../../access/admission/access.ts';
+import { requireUnrevoked } from '../../access/clients/clients.ts';
+import type { Bounds } from '../../access/rate-limit/plans.ts';
 import { type Acting, theService } from '../../domain/actor.ts';
 import { type EventType, mayReadPrivateEvents, scopesToRead } from '../../domain/event-types.ts';
 import { hasOne, type Scope } from '../../domain/scopes.ts';
-import { insufficientScope } from '../../partners/admission/access.ts';
-import { requireUnrevoked } from '../../partners/clients/clients.ts';
-import type { Bounds } from '../../partners/rate-limit/plans.ts';
 import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Journal } from '../../platform/journal/journal.ts';

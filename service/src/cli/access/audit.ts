@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { auditedActs, isPosition, listActs, type RecordedAct } from '../../partners/audit/audit.ts';
-import { failedSignInDays, listFailedSignIns } from '../../partners/people/failed-sign-ins.ts';
-import { findPerson, findPersonOf } from '../../partners/people/people.ts';
+import { auditedActs, isPosition, listActs, type RecordedAct } from '../../access/audit/audit.ts';
+import { failedSignInDays, listFailedSignIns } from '../../access/people/failed-sign-ins.ts';
+import { findPerson, findPersonOf } from '../../access/people/people.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { printLines, printTable, UsageError } from '../terminal/output.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { recordAudit } from '../../access/audit/audit.ts';
+import { findKey } from '../../access/clients/client-queries.ts';
+import { liftBan, listBans } from '../../access/rate-limit/bans.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { theService } from '../../domain/actor.ts';
-import { recordAudit } from '../../partners/audit/audit.ts';
-import { findKey } from '../../partners/clients/client-queries.ts';
-import { liftBan, listBans } from '../../partners/rate-limit/bans.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import { commandAuthor } from '../terminal/command-records.ts';
 import { named, printTable, UsageError } from '../terminal/output.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { settleClientChange } from '../../partners/clients/client-changes.ts';
-import { type Client, findClientByName, findClientNames, listClients } from '../../partners/clients/client-queries.ts';
-import { setPlan, setSuspended, type Terms } from '../../partners/clients/clients.ts';
-import { boundsOf, type PlanName, planBounds, planNames, quotaOf } from '../../partners/rate-limit/plans.ts';
+import { settleClientChange } from '../../access/clients/client-changes.ts';
+import { type Client, findClientByName, findClientNames, listClients } from '../../access/clients/client-queries.ts';
+import { setPlan, setSuspended, type Terms } from '../../access/clients/clients.ts';
+import { boundsOf, type PlanName, planBounds, planNames, quotaOf } from '../../access/rate-limit/plans.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import {

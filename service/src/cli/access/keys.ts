@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
+import { settleClientChange } from '../../access/clients/client-changes.ts';
+import { findClient, findKey, type ListedKey, listKeys } from '../../access/clients/client-queries.ts';
+import { createKey, type MintedKey } from '../../access/clients/clients.ts';
+import { findBans } from '../../access/rate-limit/bans.ts';
+import { planNames } from '../../access/rate-limit/plans.ts';
+import { retentionDays } from '../../access/usage/usage.ts';
+import { findLastUses } from '../../access/usage/usage-queries.ts';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../changes/webhooks/endpoint-keys.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { defaultScopes, hasOne, isScope, type Scope, scopes, scopesOfBoundKeys, scopesThat, scopeTable } from '../../domain/scopes.ts';
-import { settleClientChange } from '../../partners/clients/client-changes.ts';
-import { findClient, findKey, type ListedKey, listKeys } from '../../partners/clients/client-queries.ts';
-import { createKey, type MintedKey } from '../../partners/clients/clients.ts';
-import { findBans } from '../../partners/rate-limit/bans.ts';
-import { planNames } from '../../partners/rate-limit/plans.ts';
-import { retentionDays } from '../../partners/usage/usage.ts';
-import { findLastUses } from '../../partners/usage/usage-queries.ts';
 import type { Config, ReadConfig } from '../../platform/config.ts';
 import { isOutcomeUnknown } from '../../platform/db/connection-faults.ts';
 import type { Db } from '../../platform/db/handles.ts';
@@ -209,7 +209,7 @@ function readScopes(text: string): readonly Scope[] {
 async function whereAnimalsAppear(db: Db, { record: { shelterId, scopes: held } }: MintedKey): Promise<readonly string[]> {
   if (shelterId !== null || !hasOne(held, scopesThat('describePets', 'own client'))) return [];
   // Loaded here: most commands about keys don't need it.
-  const { selectShelters } = await import('../../store/shelters/shelter-queries.ts');
+  const { selectShelters } = await import('../../adoption/shelters/shelter-queries.ts');
   const [first, another] = await selectShelters(db, { afterId: undefined, limit: 2 });
   if (!first || !another) return [];
   return [

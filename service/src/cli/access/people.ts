@@ -1,8 +1,5 @@
 import type { Command } from 'commander';
-import { queueInvitation, queueRaise } from '../../changes/mail/people-mail.ts';
-import { theService } from '../../domain/actor.ts';
-import { type Post, type Role, roles } from '../../domain/roles.ts';
-import { linkUrl, type MintedLink, makeSignInLink, mint } from '../../partners/people/links.ts';
+import { linkUrl, type MintedLink, makeSignInLink, mint } from '../../access/people/links.ts';
 import {
   changePerson,
   findPerson,
@@ -13,8 +10,11 @@ import {
   listPeople,
   type Person,
   removePerson,
-} from '../../partners/people/people.ts';
-import { PeopleError } from '../../partners/people/people-error.ts';
+} from '../../access/people/people.ts';
+import { PeopleError } from '../../access/people/people-error.ts';
+import { queueInvitation, queueRaise } from '../../changes/mail/people-mail.ts';
+import { theService } from '../../domain/actor.ts';
+import { type Post, type Role, roles } from '../../domain/roles.ts';
 import { type Config, ConfigError, type ReadConfig } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import {

@@ -1,4 +1,4 @@
-import { limitCodes, type UsageHour } from '../../partners/usage/usage.ts';
+import { limitCodes, type UsageHour } from '../../access/usage/usage.ts';
 import type { Screen } from '../terminal/table.ts';
 
 interface Peak {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
+import type { Client } from '../../access/clients/client-queries.ts';
+import { boundsOf, quotaOf } from '../../access/rate-limit/plans.ts';
+import { readBusiest, readDeprecatedCalls, readHours, retentionDays } from '../../access/usage/usage.ts';
+import { readPhotoStorage } from '../../animals/photos/upload-allowance.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { deprecationOf } from '../../domain/deprecations.ts';
 import { counted } from '../../operations/doctor/finding.ts';
-import type { Client } from '../../partners/clients/client-queries.ts';
-import { boundsOf, quotaOf } from '../../partners/rate-limit/plans.ts';
-import { readBusiest, readDeprecatedCalls, readHours, retentionDays } from '../../partners/usage/usage.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { readPhotoStorage } from '../../store/photos/upload-allowance.ts';
 import { named, printDrawing, printLines, printTable, timeText, UsageError } from '../terminal/output.ts';
 import { type CommandResult, onStore, parseDuration, printsArray } from '../terminal/store-command.ts';
 import { cut } from '../terminal/table.ts';

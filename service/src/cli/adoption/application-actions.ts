@@ -1,12 +1,7 @@
 import type { Command } from 'commander';
-import type { Dependencies } from '../../dependencies.ts';
-import { theService } from '../../domain/actor.ts';
-import { type ApplicationCallerAction, allowsApplicationAction, applicationCallerActions } from '../../domain/application-states.ts';
-import type { ReadConfig } from '../../platform/config.ts';
-import type { Db } from '../../platform/db/handles.ts';
-import type { NamedApplication } from '../../store/applications/application-queries.ts';
-import { ApplicationNoteSchema, DeclineSchema } from '../../store/applications/application-schemas.ts';
-import { actOnApplication, setNote } from '../../store/applications/applications.ts';
+import type { NamedApplication } from '../../adoption/applications/application-queries.ts';
+import { ApplicationNoteSchema, DeclineSchema } from '../../adoption/applications/application-schemas.ts';
+import { actOnApplication, setNote } from '../../adoption/applications/applications.ts';
 import {
   bulkHeldSeconds,
   countToEnd,
@@ -15,10 +10,15 @@ import {
   type NamedBulkEnd,
   startBulkEnd,
   takeBulkEndBack,
-} from '../../store/applications/bulk-ends.ts';
-import { endAdopterLinks, isReached } from '../../store/applications/ended-links.ts';
-import { rerunning } from '../../store/applications/moved-meanwhile.ts';
-import { countOfPet } from '../../store/applications/place-queries.ts';
+} from '../../adoption/applications/bulk-ends.ts';
+import { endAdopterLinks, isReached } from '../../adoption/applications/ended-links.ts';
+import { rerunning } from '../../adoption/applications/moved-meanwhile.ts';
+import { countOfPet } from '../../adoption/applications/place-queries.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { theService } from '../../domain/actor.ts';
+import { type ApplicationCallerAction, allowsApplicationAction, applicationCallerActions } from '../../domain/application-states.ts';
+import type { ReadConfig } from '../../platform/config.ts';
+import type { Db } from '../../platform/db/handles.ts';
 import { getClientByName } from '../access/clients.ts';
 import { checkBySchema } from '../terminal/checked-options.ts';
 import {

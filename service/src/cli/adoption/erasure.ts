@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { findNamedApplicant, type NamedApplicant } from '../../adoption/applications/applicant-queries.ts';
+import { type ErasedByEmail, eraseApplicant, eraseByEmail, eraseOrderAndApplicant } from '../../adoption/applications/applicants.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { isOpenApplication, unconfirmed } from '../../domain/application-states.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import { findNamedApplicant, type NamedApplicant } from '../../store/applications/applicant-queries.ts';
-import { type ErasedByEmail, eraseApplicant, eraseByEmail, eraseOrderAndApplicant } from '../../store/applications/applicants.ts';
 import { commandAuthor, type JournalOptions, openCommandJournal, withoutJournalOption } from '../terminal/command-records.ts';
 import { type ConfirmOptions, confirm, named, UsageError } from '../terminal/output.ts';
 import { type CommandResult, onStore, parseId, yesOption } from '../terminal/store-command.ts';

@@ -1,11 +1,11 @@
+import { addNames, findApplication, type NamedApplication } from '../../adoption/applications/application-queries.ts';
+import { readerOf } from '../../adoption/applications/applications.ts';
+import { findNamedOrder, type NamedOrder } from '../../adoption/orders/order-queries.ts';
+import { listBonded } from '../../animals/profiles/profiles.ts';
 import { theService } from '../../domain/actor.ts';
 import { type ApplicationCallerAction, applicationActionsFrom } from '../../domain/application-states.ts';
 import { actionsFrom, type CallerAction } from '../../domain/order-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { addNames, findApplication, type NamedApplication } from '../../store/applications/application-queries.ts';
-import { readerOf } from '../../store/applications/applications.ts';
-import { findNamedOrder, type NamedOrder } from '../../store/orders/order-queries.ts';
-import { listBonded } from '../../store/profiles/profiles.ts';
 import { named, UsageError } from '../terminal/output.ts';
 
 export async function getNamedOrder(db: Db, id: bigint): Promise<NamedOrder> {

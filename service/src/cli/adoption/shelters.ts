@@ -1,20 +1,16 @@
 import type { Command } from 'commander';
-import { theService } from '../../domain/actor.ts';
-import { defaultScopes, scopesOfBoundKeys } from '../../domain/scopes.ts';
-import { adoptionModes } from '../../domain/shelters.ts';
-import { requireEtag } from '../../partners/admission/operation.ts';
-import type { ReadConfig } from '../../platform/config.ts';
-import { type Question, QuestionSchema, ShelterQuestionsSchema } from '../../store/questions/question-schemas.ts';
-import { getQuestions, setQuestions } from '../../store/questions/questions.ts';
-import { shelterEtag } from '../../store/shelters/shelter-json.ts';
-import { selectShelters } from '../../store/shelters/shelter-queries.ts';
+import { requireEtag } from '../../access/admission/operation.ts';
+import { type Question, QuestionSchema, ShelterQuestionsSchema } from '../../adoption/questions/question-schemas.ts';
+import { getQuestions, setQuestions } from '../../adoption/questions/questions.ts';
+import { shelterEtag } from '../../adoption/shelters/shelter-json.ts';
+import { selectShelters } from '../../adoption/shelters/shelter-queries.ts';
 import {
   type NewShelter,
   NewShelterSchema,
   type Shelter,
   type ShelterChanges,
   ShelterChangesSchema,
-} from '../../store/shelters/shelter-schemas.ts';
+} from '../../adoption/shelters/shelter-schemas.ts';
 import {
   type ConfirmedShelter,
   changeShelter,
@@ -23,7 +19,11 @@ import {
   getWaiting,
   listWaiting,
   type WaitingShelter,
-} from '../../store/shelters/shelters.ts';
+} from '../../adoption/shelters/shelters.ts';
+import { theService } from '../../domain/actor.ts';
+import { defaultScopes, scopesOfBoundKeys } from '../../domain/scopes.ts';
+import { adoptionModes } from '../../domain/shelters.ts';
+import type { ReadConfig } from '../../platform/config.ts';
 import { checkBySchema, readJsonFile } from '../terminal/checked-options.ts';
 import { commandAuthor } from '../terminal/command-records.ts';
 import { type ConfirmOptions, confirm, named, printTable, UsageError } from '../terminal/output.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { pruneCategories } from '../../animals/categories/categories.ts';
+import { selectCategories, selectCategoriesByName } from '../../animals/categories/category-queries.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { describePostgres } from '../../platform/server-addresses.ts';
-import { pruneCategories } from '../../store/categories/categories.ts';
-import { selectCategories, selectCategoriesByName } from '../../store/categories/category-queries.ts';
 import { type ConfirmOptions, confirm, named, UsageError } from '../terminal/output.ts';
 import { onStore, yesOption } from '../terminal/store-command.ts';
 

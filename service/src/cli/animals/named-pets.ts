@@ -1,11 +1,11 @@
+import { findOpenOrdersOfPets } from '../../adoption/orders/order-queries.ts';
+import { getOutcome } from '../../adoption/outcomes/outcomes.ts';
+import { findCategoryNames } from '../../animals/categories/category-queries.ts';
+import { findPet } from '../../animals/pets/pet-queries.ts';
+import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import { theService } from '../../domain/actor.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
-import { findCategoryNames } from '../../store/categories/category-queries.ts';
-import { findOpenOrdersOfPets } from '../../store/orders/order-queries.ts';
-import { getOutcome } from '../../store/outcomes/outcomes.ts';
-import { findPet } from '../../store/pets/pet-queries.ts';
-import type { Pet } from '../../store/pets/pet-schemas.ts';
 import { named, UsageError } from '../terminal/output.ts';
 import { describeCategories } from './categories.ts';
 

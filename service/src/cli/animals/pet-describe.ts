@@ -1,4 +1,8 @@
 import { type Command, Option } from 'commander';
+import { dayOf } from '../../animals/profiles/profile-checks.ts';
+import { profileOf } from '../../animals/profiles/profile-json.ts';
+import { ProfileChangesSchema } from '../../animals/profiles/profile-schemas.ts';
+import { writeProfile } from '../../animals/profiles/profiles.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { theService } from '../../domain/actor.ts';
 import {
@@ -11,10 +15,6 @@ import {
   storedRows,
 } from '../../domain/profile-fields.ts';
 import type { ReadConfig } from '../../platform/config.ts';
-import { dayOf } from '../../store/profiles/profile-checks.ts';
-import { profileOf } from '../../store/profiles/profile-json.ts';
-import { ProfileChangesSchema } from '../../store/profiles/profile-schemas.ts';
-import { writeProfile } from '../../store/profiles/profiles.ts';
 import { checkBySchema, readJsonFile } from '../terminal/checked-options.ts';
 import { UsageError } from '../terminal/output.ts';
 import { onStore, parseId } from '../terminal/store-command.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import type { Limiter } from '../../access/rate-limit/limiter.ts';
 import type { ConsoleApp } from '../../console/console-app.ts';
 import { type Dependencies, openDependencies, openLimiter } from '../../dependencies.ts';
 import { addConsoleMetrics, RequestTally } from '../../operations/telemetry/request-tally.ts';
-import type { Limiter } from '../../partners/rate-limit/limiter.ts';
 import type { Config, ReadConfig } from '../../platform/config.ts';
 import { consoleUrlOf } from '../access/people.ts';
 import { printLines } from '../terminal/output.ts';

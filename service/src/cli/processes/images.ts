@@ -1,9 +1,9 @@
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
+import { listenForImages } from '../../images/images-server.ts';
+import { makePictures, probe } from '../../images/picture-maker.ts';
 import { type ImagesConfig, loadImagesConfig, type ReadConfig } from '../../platform/config.ts';
 import { openLog } from '../../platform/log.ts';
-import { listenForImages } from '../../store/photos/images-server.ts';
-import { makePictures, probe } from '../../store/photos/picture-maker.ts';
 
 /** Longer than the images in progress get. */
 const closeTimeoutMs = 8_000;

@@ -1,3 +1,8 @@
+import type { AdopterLink } from '../../adoption/applications/adopter-links.ts';
+import { applicationMailKinds, applicationMailReader } from '../../adoption/applications/application-mail.ts';
+import { readingLinkMail } from '../../adoption/applications/link-mail.ts';
+import { type PageToken, type PageTokens, pageUrl } from '../../adoption/applications/page-tokens.ts';
+import { addressMailKinds, readingAddressMail } from '../../adoption/shelters/address-mail.ts';
 import { ServerPause } from '../../changes/mail/mail-bounds.ts';
 import { type MailOutcome, MailSender, mailSenders, type ReadMail } from '../../changes/mail/mail-sender.ts';
 import { peopleMailKinds, readingPeopleMail } from '../../changes/mail/people-mail.ts';
@@ -5,11 +10,6 @@ import type { Dependencies } from '../../dependencies.ts';
 import type { MailConfig } from '../../platform/config.ts';
 import { getDeployment } from '../../platform/db/deployment.ts';
 import { storeNameOf } from '../../platform/email-addresses.ts';
-import type { AdopterLink } from '../../store/applications/adopter-links.ts';
-import { applicationMailKinds, applicationMailReader } from '../../store/applications/application-mail.ts';
-import { readingLinkMail } from '../../store/applications/link-mail.ts';
-import { type PageToken, type PageTokens, pageUrl } from '../../store/applications/page-tokens.ts';
-import { addressMailKinds, readingAddressMail } from '../../store/shelters/address-mail.ts';
 
 /** The senders of this process that send mail. */
 export async function openMailSenders(

@@ -1,4 +1,7 @@
 import type { Command } from 'commander';
+import { PageTokens } from '../../adoption/applications/page-tokens.ts';
+import { ShelterLinks } from '../../adoption/shelters/shelter-links.ts';
+import { Catalogue } from '../../animals/list-cache/catalogue.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import { ChangeWatch } from '../../platform/db/change-watch.ts';
@@ -6,9 +9,6 @@ import { Pool } from '../../platform/db/pool.ts';
 import { openLog } from '../../platform/log.ts';
 import { redisKeysOf } from '../../platform/redis/redis-keys.ts';
 import { RedisLink } from '../../platform/redis/redis-link.ts';
-import { PageTokens } from '../../store/applications/page-tokens.ts';
-import { Catalogue } from '../../store/list-cache/catalogue.ts';
-import { ShelterLinks } from '../../store/shelters/shelter-links.ts';
 import { printJson } from '../terminal/output.ts';
 
 export function addOpenApiCommand(program: Command, config: ReadConfig): void {

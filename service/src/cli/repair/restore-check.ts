@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { type Verification, verifyHistory } from '../../adoption/verify/verify.ts';
 import { NotMigrated, openDependencies } from '../../dependencies.ts';
 import { type Applied, applyJournal } from '../../operations/recovery/apply-journal.ts';
 import {
@@ -17,7 +18,6 @@ import type { JournalLine } from '../../platform/journal/journal-lines.ts';
 import { lastingKeysOf, redisKeysOf } from '../../platform/redis/redis-keys.ts';
 import type { RedisLink } from '../../platform/redis/redis-link.ts';
 import { describePostgres } from '../../platform/server-addresses.ts';
-import { type Verification, verifyHistory } from '../../store/verify/verify.ts';
 import { type ConfirmOptions, confirm, drawBar, endProgress, printJson, printLines, UsageError } from '../terminal/output.ts';
 import { yesOption } from '../terminal/store-command.ts';
 import { describeLines, journalPlaceOf, readJournalFiles } from './journal.ts';

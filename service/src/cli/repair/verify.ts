@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { verifyHistory } from '../../adoption/verify/verify.ts';
 import type { ReadConfig } from '../../platform/config.ts';
-import { verifyHistory } from '../../store/verify/verify.ts';
 import { drawBar, endProgress } from '../terminal/output.ts';
 import { onStore } from '../terminal/store-command.ts';
 

@@ -2,10 +2,10 @@
 // so that none forgets to look whether the store has one.
 
 import { hostname, userInfo } from 'node:os';
+import type { AuditAuthor } from '../../access/audit/audit.ts';
+import type { Manager } from '../../access/people/people.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { rightsOf } from '../../domain/roles.ts';
-import type { AuditAuthor } from '../../partners/audit/audit.ts';
-import type { Manager } from '../../partners/people/people.ts';
 import type { Config } from '../../platform/config.ts';
 import { findRecordedJournal } from '../../platform/db/deployment.ts';
 import { type Journal, openJournal } from '../../platform/journal/journal.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { hasIdentity } from '../../access/people/identities.ts';
+import { addPasskey, listPasskeys, passkeysMax, removePasskey, renamePasskey, useOnce } from '../../access/people/passkeys.ts';
+import { endAllSessions, endSession, listSessions, type Session, type SignInMethod } from '../../access/people/sessions.ts';
 import { cancelSignInLinks } from '../../changes/mail/people-mail.ts';
-import { hasIdentity } from '../../partners/people/identities.ts';
-import { addPasskey, listPasskeys, passkeysMax, removePasskey, renamePasskey, useOnce } from '../../partners/people/passkeys.ts';
-import { endAllSessions, endSession, listSessions, type Session, type SignInMethod } from '../../partners/people/sessions.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { Journal } from '../../platform/journal/journal.ts';

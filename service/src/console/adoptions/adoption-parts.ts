@@ -1,25 +1,25 @@
-import { hasAccess } from '../../partners/admission/access.ts';
+import { hasAccess } from '../../access/admission/access.ts';
+import {
+  countOpen,
+  findForStaff as findApplication,
+  type ListedApplication,
+  listMoments,
+} from '../../adoption/applications/staff-applications.ts';
+import {
+  findOpenForStaff,
+  findForStaff as findOrder,
+  type ListedOrder,
+  listMoments as listOrderMoments,
+} from '../../adoption/orders/staff-orders.ts';
+import type { Pet } from '../../animals/pets/pet-schemas.ts';
+import { findPetToOrder, findPlacement, type PetToOrder } from '../../animals/pets/pets.ts';
+import { listBonded } from '../../animals/profiles/profiles.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db, Searcher, Transactor } from '../../platform/db/handles.ts';
 import type { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import {
-  countOpen,
-  findForStaff as findApplication,
-  type ListedApplication,
-  listMoments,
-} from '../../store/applications/staff-applications.ts';
-import {
-  findOpenForStaff,
-  findForStaff as findOrder,
-  type ListedOrder,
-  listMoments as listOrderMoments,
-} from '../../store/orders/staff-orders.ts';
-import type { Pet } from '../../store/pets/pet-schemas.ts';
-import { findPetToOrder, findPlacement, type PetToOrder } from '../../store/pets/pets.ts';
-import { listBonded } from '../../store/profiles/profiles.ts';
 import { type Times, timesOf, zoneOf } from '../frame/times.ts';
 import { notFound } from '../screens/page-error.ts';
 import type { Visit } from '../screens/visit.ts';

@@ -1,11 +1,11 @@
+import type { Person } from '../../access/people/people.ts';
+import type { ApplicationMoment, ListedApplication } from '../../adoption/applications/staff-applications.ts';
+import type { OrderMoment } from '../../adoption/orders/staff-orders.ts';
+import type { Answer } from '../../adoption/questions/answer-schemas.ts';
 import type { ClosedReason, ConfirmedStatus } from '../../domain/application-states.ts';
 import type { HoldReason } from '../../domain/holds.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
-import type { Person } from '../../partners/people/people.ts';
 import { type Html, html, personal } from '../../platform/html.ts';
-import type { ApplicationMoment, ListedApplication } from '../../store/applications/staff-applications.ts';
-import type { OrderMoment } from '../../store/orders/staff-orders.ts';
-import type { Answer } from '../../store/questions/answer-schemas.ts';
 import type { Banner } from '../frame/layout.ts';
 import type { Times } from '../frame/times.ts';
 

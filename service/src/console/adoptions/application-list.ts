@@ -1,7 +1,3 @@
-import type { ConfirmedStatus } from '../../domain/application-states.ts';
-import { scopesThat } from '../../domain/scopes.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
-import { type Html, html } from '../../platform/html.ts';
 import {
   countForStaff,
   findForStaff,
@@ -9,8 +5,12 @@ import {
   listForStaff,
   listOfAdopter,
   listOfName,
-} from '../../store/applications/staff-applications.ts';
-import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
+} from '../../adoption/applications/staff-applications.ts';
+import type { ConfirmedStatus } from '../../domain/application-states.ts';
+import { scopesThat } from '../../domain/scopes.ts';
+import { parseInt64 } from '../../platform/db/int64.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { findForStaff as findAnimal } from '../../search/listings/staff-list.ts';
 import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';

@@ -1,8 +1,4 @@
 import { Type } from 'typebox';
-import { scopesThat } from '../../domain/scopes.ts';
-import type { Db } from '../../platform/db/handles.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
-import { type Html, html } from '../../platform/html.ts';
 import {
   bulkHeldSeconds,
   countToEnd,
@@ -14,8 +10,12 @@ import {
   type NotReopened,
   startBulkEnd,
   takeBulkEndBack,
-} from '../../store/applications/bulk-ends.ts';
-import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
+} from '../../adoption/applications/bulk-ends.ts';
+import { scopesThat } from '../../domain/scopes.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { parseInt64 } from '../../platform/db/int64.ts';
+import { type Html, html } from '../../platform/html.ts';
+import { findForStaff as findAnimal } from '../../search/listings/staff-list.ts';
 import { emptyState, factList, icon, table } from '../frame/elements.ts';
 import { notFound } from '../screens/page-error.ts';
 import type { Screens } from '../screens/screens.ts';

@@ -1,7 +1,7 @@
+import { type ListedApplication, listForStaff } from '../../adoption/applications/staff-applications.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, type HtmlValue, html, personal } from '../../platform/html.ts';
-import { type ListedApplication, listForStaff } from '../../store/applications/staff-applications.ts';
 import { emptyState, icon, pageLinks } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';

@@ -1,4 +1,8 @@
 import { Type } from 'typebox';
+import { previewMail } from '../../adoption/applications/application-mail.ts';
+import { DeclineSchema } from '../../adoption/applications/application-schemas.ts';
+import { actOnApplication } from '../../adoption/applications/applications.ts';
+import { type ListedApplication, listMoments } from '../../adoption/applications/staff-applications.ts';
 import {
   type ApplicationCallerAction,
   allowsApplicationAction,
@@ -9,10 +13,6 @@ import {
 import { scopesThat } from '../../domain/scopes.ts';
 import { storeNameOf } from '../../platform/email-addresses.ts';
 import { type Html, html, personal } from '../../platform/html.ts';
-import { previewMail } from '../../store/applications/application-mail.ts';
-import { DeclineSchema } from '../../store/applications/application-schemas.ts';
-import { actOnApplication } from '../../store/applications/applications.ts';
-import { type ListedApplication, listMoments } from '../../store/applications/staff-applications.ts';
 import { icon } from '../frame/elements.ts';
 import type { FormRoute, PageRoute, Screens, Submission } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';

@@ -1,5 +1,5 @@
+import { namesReadMax } from '../../adoption/orders/staff-orders.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { namesReadMax } from '../../store/orders/staff-orders.ts';
 import { emptyState, icon, withQuery } from '../frame/elements.ts';
 import { bounded } from './adoption-words.ts';
 

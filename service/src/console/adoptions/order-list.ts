@@ -1,9 +1,16 @@
+import {
+  countForStaff,
+  findForStaff,
+  type ListedOrder,
+  listForStaff,
+  listOfAdopter,
+  listOfName,
+} from '../../adoption/orders/staff-orders.ts';
 import { type OrderStatus, orderStatuses } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { findForStaff as findAnimal } from '../../store/listings/staff-list.ts';
-import { countForStaff, findForStaff, type ListedOrder, listForStaff, listOfAdopter, listOfName } from '../../store/orders/staff-orders.ts';
+import { findForStaff as findAnimal } from '../../search/listings/staff-list.ts';
 import { emptyState, pageLinks, table } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';

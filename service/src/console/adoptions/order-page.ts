@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { settleApplications } from '../../adoption/applications/settling.ts';
+import { findForStaff as findApplication } from '../../adoption/applications/staff-applications.ts';
+import { actOnOrder } from '../../adoption/orders/orders.ts';
+import { type ListedOrder, listMoments } from '../../adoption/orders/staff-orders.ts';
 import { actionsFrom, type CallerAction, scopesFor } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { settleApplications } from '../../store/applications/settling.ts';
-import { findForStaff as findApplication } from '../../store/applications/staff-applications.ts';
-import { actOnOrder } from '../../store/orders/orders.ts';
-import { type ListedOrder, listMoments } from '../../store/orders/staff-orders.ts';
 import { linkToAnimal } from '../animals/one-animal.ts';
 import { factList, icon } from '../frame/elements.ts';
 import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';

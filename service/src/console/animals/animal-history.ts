@@ -1,10 +1,10 @@
+import { listActsOfPet, type PastAct } from '../../animals/history/history-list.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import { petStatuses } from '../../domain/pet-statuses.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { listActsOfPet, type PastAct } from '../../store/history/history-list.ts';
-import type { StaffAnimal } from '../../store/listings/staff-list.ts';
+import type { StaffAnimal } from '../../search/listings/staff-list.ts';
 import { pageLinks } from '../frame/elements.ts';
 import { dayText } from '../frame/times.ts';
 import type { Screens } from '../screens/screens.ts';

@@ -1,4 +1,7 @@
 import { Type } from 'typebox';
+import { NewPetSchema } from '../../animals/pets/pet-schemas.ts';
+import { createPet } from '../../animals/pets/pets.ts';
+import type { PictureFile } from '../../animals/photos/photo-json.ts';
 import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError } from '../../platform/errors.ts';
@@ -10,10 +13,7 @@ import {
   type StaffAnimal,
   type StaffPage,
   type StateCounts,
-} from '../../store/listings/staff-list.ts';
-import { NewPetSchema } from '../../store/pets/pet-schemas.ts';
-import { createPet } from '../../store/pets/pets.ts';
-import type { PictureFile } from '../../store/photos/photo-json.ts';
+} from '../../search/listings/staff-list.ts';
 import type { Choice } from '../forms/fields.ts';
 import { type Column, emptyState, icon, pageLinks, table, withQuery } from '../frame/elements.ts';
 import { dayText } from '../frame/times.ts';

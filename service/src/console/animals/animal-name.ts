@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { requireEtag } from '../../partners/admission/operation.ts';
+import { requireEtag } from '../../access/admission/operation.ts';
+import { settleApplications } from '../../adoption/applications/settling.ts';
+import { findOpenOrder, findOrderedPets } from '../../adoption/orders/orders.ts';
+import { petEtag } from '../../animals/pets/pet-json.ts';
+import { NewPetSchema } from '../../animals/pets/pet-schemas.ts';
+import { changePet } from '../../animals/pets/pets.ts';
 import { html } from '../../platform/html.ts';
-import { settleApplications } from '../../store/applications/settling.ts';
-import { findOpenOrder, findOrderedPets } from '../../store/orders/orders.ts';
-import { petEtag } from '../../store/pets/pet-json.ts';
-import { NewPetSchema } from '../../store/pets/pet-schemas.ts';
-import { changePet } from '../../store/pets/pets.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import { explainChange } from './animal-history.ts';
 import {

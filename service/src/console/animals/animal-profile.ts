@@ -1,11 +1,11 @@
+import { requireEtag } from '../../access/admission/operation.ts';
+import type { MergedProfile } from '../../animals/profiles/profile-changes.ts';
+import { dayOf, requireValid } from '../../animals/profiles/profile-checks.ts';
+import { profileEtag } from '../../animals/profiles/profile-json.ts';
+import { getProfile, isExternalIdTaken, writeProfileWithin } from '../../animals/profiles/profiles.ts';
 import type { ProfileChanges, StoredProfile } from '../../domain/profile-fields.ts';
-import { requireEtag } from '../../partners/admission/operation.ts';
 import { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
-import type { MergedProfile } from '../../store/profiles/profile-changes.ts';
-import { dayOf, requireValid } from '../../store/profiles/profile-checks.ts';
-import { profileEtag } from '../../store/profiles/profile-json.ts';
-import { getProfile, isExternalIdTaken, writeProfileWithin } from '../../store/profiles/profiles.ts';
 import type { Fields, Initial } from '../forms/fields.ts';
 import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';

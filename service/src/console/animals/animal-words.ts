@@ -3,7 +3,7 @@ import type { OutcomeType } from '../../domain/outcomes.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
 import type { StoredProfile } from '../../domain/profile-fields.ts';
 import { type Html, html } from '../../platform/html.ts';
-import type { StaffAnimal } from '../../store/listings/staff-list.ts';
+import type { StaffAnimal } from '../../search/listings/staff-list.ts';
 
 /** How the console writes what the store has as codes. A missing row does not compile. */
 export const statusWords: Readonly<Record<PetStatus, StatusWords>> = {

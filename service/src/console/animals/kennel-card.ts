@@ -1,9 +1,9 @@
 import { encode } from 'uqr';
+import { listPhotos } from '../../animals/photos/photos.ts';
+import { getProfile, listBonded } from '../../animals/profiles/profiles.ts';
 import { shownHoldOf, textOfHold } from '../../domain/holds.ts';
 import { Html, html } from '../../platform/html.ts';
-import type { StaffAnimal } from '../../store/listings/staff-list.ts';
-import { listPhotos } from '../../store/photos/photos.ts';
-import { getProfile, listBonded } from '../../store/profiles/profiles.ts';
+import type { StaffAnimal } from '../../search/listings/staff-list.ts';
 import { factList, icon } from '../frame/elements.ts';
 import { dayIn, dayText } from '../frame/times.ts';
 import type { Screens } from '../screens/screens.ts';

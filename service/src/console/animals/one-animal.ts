@@ -1,13 +1,13 @@
+import type { PersonCaller } from '../../access/principals/principals.ts';
+import { getDeparture } from '../../adoption/outcomes/outcomes.ts';
+import { type Registrant, readNamedCategories } from '../../animals/categories/categories.ts';
 import { isUnlimited, scopesThat } from '../../domain/scopes.ts';
-import type { PersonCaller } from '../../partners/principals/principals.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db, Searcher, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
-import { type Registrant, readNamedCategories } from '../../store/categories/categories.ts';
-import { findForStaff, type StaffAnimal } from '../../store/listings/staff-list.ts';
-import { getDeparture } from '../../store/outcomes/outcomes.ts';
+import { findForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
 import type { Choice } from '../forms/fields.ts';
 import { icon } from '../frame/elements.ts';
 import { FormError, notFound, PageError } from '../screens/page-error.ts';

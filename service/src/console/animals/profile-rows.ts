@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type } from 'typebox';
+import { ProfileChangesSchema } from '../../animals/profiles/profile-schemas.ts';
 import { type ProfileChanges, profileFields, type StoredProfile } from '../../domain/profile-fields.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
-import { ProfileChangesSchema } from '../../store/profiles/profile-schemas.ts';
 import type { Initial } from '../forms/fields.ts';
 import { readForm } from '../forms/form-values.ts';
 import { FormError } from '../screens/page-error.ts';

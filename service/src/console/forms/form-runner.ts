@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { PersonCaller } from '../../partners/principals/principals.ts';
+import type { PersonCaller } from '../../access/principals/principals.ts';
+import { rerunning } from '../../adoption/applications/moved-meanwhile.ts';
+import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
-import { rerunning } from '../../store/applications/moved-meanwhile.ts';
-import type { Catalogue, CatalogueTransaction } from '../../store/list-cache/catalogue.ts';
 import { claimForm, concludeForm, type FormResult, lockFormResult } from './form-result-queries.ts';
 
 /** For operations that would open a transaction: they join the one of the form. */

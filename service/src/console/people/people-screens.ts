@@ -1,7 +1,5 @@
 import { Type } from 'typebox';
-import { queueInvitation } from '../../changes/mail/people-mail.ts';
-import { type Post, rightsOf, roles, roleTable } from '../../domain/roles.ts';
-import { linkUrl } from '../../partners/people/links.ts';
+import { linkUrl } from '../../access/people/links.ts';
 import {
   invitationHours,
   inviteByMail,
@@ -10,15 +8,17 @@ import {
   type NewPerson,
   type Person,
   requireInvitable,
-} from '../../partners/people/people.ts';
-import { PeopleError } from '../../partners/people/people-error.ts';
+} from '../../access/people/people.ts';
+import { PeopleError } from '../../access/people/people-error.ts';
+import { findSheltersCalled, namesOfShelters } from '../../adoption/shelters/shelter-names.ts';
+import { queueInvitation } from '../../changes/mail/people-mail.ts';
+import { type Post, rightsOf, roles, roleTable } from '../../domain/roles.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { StringEnum } from '../../platform/http/schemas.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import { findSheltersCalled, namesOfShelters } from '../../store/shelters/shelter-names.ts';
 import type { Choice, Fields } from '../forms/fields.ts';
 import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import { FormError, faultsOf } from '../screens/page-error.ts';

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { changePerson, findPerson, invitedShownMax, listInvited, type Person, removePerson } from '../../access/people/people.ts';
+import { namesOfShelters } from '../../adoption/shelters/shelter-names.ts';
 import { addressBounds, dailyLimit } from '../../changes/mail/mail-bounds.ts';
 import type { LastMail } from '../../changes/mail/mail-queue.ts';
 import { findLinkMail, queueRaise } from '../../changes/mail/people-mail.ts';
-import { changePerson, findPerson, invitedShownMax, listInvited, type Person, removePerson } from '../../partners/people/people.ts';
 import type { Transaction } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { namesOfShelters } from '../../store/shelters/shelter-names.ts';
 import { factList, icon } from '../frame/elements.ts';
 import type { Times } from '../frame/times.ts';
 import { faultsOf, ifUnrecorded, notFound } from '../screens/page-error.ts';

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { PhotoChangesSchema, photosMax } from '../../animals/photos/photo-schemas.ts';
+import { changePhoto, listPhotos, type PhotoRow, removePhoto } from '../../animals/photos/photos.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { noteError } from '../../platform/http/error-handler.ts';
-import { PhotoChangesSchema, photosMax } from '../../store/photos/photo-schemas.ts';
-import { changePhoto, listPhotos, type PhotoRow, removePhoto } from '../../store/photos/photos.ts';
 import { getAnimal, headOf, toDescribe } from '../animals/one-animal.ts';
 import { emptyState, icon } from '../frame/elements.ts';
 import type { Frame } from '../screens/frame.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PersonCaller } from '../../partners/principals/principals.ts';
+import type { PersonCaller } from '../../access/principals/principals.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { WrongField } from '../forms/fields.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { PeopleError } from '../../partners/people/people-error.ts';
-import { SignedOut } from '../../partners/principals/principals.ts';
+import { PeopleError } from '../../access/people/people-error.ts';
+import { SignedOut } from '../../access/principals/principals.ts';
 import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
 import { type AppError, retryLater } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';

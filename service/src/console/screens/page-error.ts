@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { PeopleError } from '../../partners/people/people-error.ts';
-import { SignedOut } from '../../partners/principals/principals.ts';
+import { PeopleError } from '../../access/people/people-error.ts';
+import { SignedOut } from '../../access/principals/principals.ts';
 import { type AppError, errorCodes } from '../../platform/errors.ts';
 import { html } from '../../platform/html.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';

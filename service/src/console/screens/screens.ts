@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
+import type { PersonCaller } from '../../access/principals/principals.ts';
+import type { CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
 import { isStaffAct, type StaffAct } from '../../domain/roles.ts';
 import { hasOne, type Scope } from '../../domain/scopes.ts';
-import type { PersonCaller } from '../../partners/principals/principals.ts';
 import type { AppError } from '../../platform/errors.ts';
 import type { Html } from '../../platform/html.ts';
-import type { CatalogueTransaction } from '../../store/list-cache/catalogue.ts';
 import type { FormOutcome, JoinedTransaction } from '../forms/form-runner.ts';
 import type { IconName } from '../frame/elements.ts';
 import type { FormOf, Visit } from './visit.ts';

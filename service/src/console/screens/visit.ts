@@ -1,9 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
-import type { Person } from '../../partners/people/people.ts';
-import type { Session } from '../../partners/people/sessions.ts';
-import type { PersonCaller } from '../../partners/principals/principals.ts';
+import type { Person } from '../../access/people/people.ts';
+import type { Session } from '../../access/people/sessions.ts';
+import type { PersonCaller } from '../../access/principals/principals.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
 import { Fields, type Initial, type Shown, type WrongField } from '../forms/fields.ts';

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { Person } from '../../partners/people/people.ts';
-import { findSession, openSession, type Session, type SignInMethod, sessionDays } from '../../partners/people/sessions.ts';
-import { type PersonCaller, personCaller, SignedOut } from '../../partners/principals/principals.ts';
+import type { Person } from '../../access/people/people.ts';
+import { findSession, openSession, type Session, type SignInMethod, sessionDays } from '../../access/people/sessions.ts';
+import { type PersonCaller, personCaller, SignedOut } from '../../access/principals/principals.ts';
+import { getShelter } from '../../adoption/shelters/shelters.ts';
 import type { Db, ServiceDb, Transaction } from '../../platform/db/handles.ts';
-import { getShelter } from '../../store/shelters/shelters.ts';
 import { zoneOf } from '../frame/times.ts';
 import type { Cookies, Seals } from './cookies.ts';
 

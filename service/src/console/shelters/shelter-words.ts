@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { requireEtag } from '../../access/admission/operation.ts';
+import { shelterEtag } from '../../adoption/shelters/shelter-json.ts';
+import { confirmShelter, listWaiting, type WaitingShelter } from '../../adoption/shelters/shelters.ts';
 import type { WordField } from '../../domain/shelters.ts';
-import { requireEtag } from '../../partners/admission/operation.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { html } from '../../platform/html.ts';
-import { shelterEtag } from '../../store/shelters/shelter-json.ts';
-import { confirmShelter, listWaiting, type WaitingShelter } from '../../store/shelters/shelters.ts';
 import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';

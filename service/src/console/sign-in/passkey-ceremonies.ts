@@ -5,8 +5,8 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { NewPasskey, Passkey } from '../../partners/people/passkeys.ts';
-import type { Person } from '../../partners/people/people.ts';
+import type { NewPasskey, Passkey } from '../../access/people/passkeys.ts';
+import type { Person } from '../../access/people/people.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { PageError } from '../screens/page-error.ts';
 import type { Cookies, Seals } from '../sessions/cookies.ts';

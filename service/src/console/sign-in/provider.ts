@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import * as client from 'openid-client';
-import type { Identity } from '../../partners/people/identities.ts';
-import { sessionDays } from '../../partners/people/sessions.ts';
+import type { Identity } from '../../access/people/identities.ts';
+import { sessionDays } from '../../access/people/sessions.ts';
 import type { OidcConfig } from '../../platform/config.ts';
 
 /** What this browser must bring back from the provider. */

@@ -1,5 +1,5 @@
+import type { LinkTurn } from '../../access/people/link-budget.ts';
 import { type Role, roleTable } from '../../domain/roles.ts';
-import type { LinkTurn } from '../../partners/people/link-budget.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { icon } from '../frame/elements.ts';
 import { bannerOf } from '../frame/layout.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { PeopleError } from '../../partners/people/people-error.ts';
+import { PeopleError } from '../../access/people/people-error.ts';
 import { requestSubject } from '../../platform/caller-addresses.ts';
 import { isFromOwnPage, tooMany } from '../screens/entrance.ts';
 import type { Frame } from '../screens/frame.ts';

@@ -1,11 +1,11 @@
+import { listUntold, listWaiting, type WaitingApplication } from '../../adoption/applications/staff-applications.ts';
+import { type ListedOrder, listOldPromises, listUnapproved } from '../../adoption/orders/staff-orders.ts';
+import { listWaiting as listChangedShelters } from '../../adoption/shelters/shelters.ts';
+import { listEndingHolds } from '../../animals/pets/holds.ts';
+import { listFailedPhotos } from '../../animals/photos/photos.ts';
 import { scopesThat } from '../../domain/scopes.ts';
+import { photoFailures } from '../../images/photo-failures.ts';
 import { type Html, html, personal } from '../../platform/html.ts';
-import { listUntold, listWaiting, type WaitingApplication } from '../../store/applications/staff-applications.ts';
-import { type ListedOrder, listOldPromises, listUnapproved } from '../../store/orders/staff-orders.ts';
-import { listEndingHolds } from '../../store/pets/holds.ts';
-import { photoFailures } from '../../store/photos/photo-failures.ts';
-import { listFailedPhotos } from '../../store/photos/photos.ts';
-import { listWaiting as listChangedShelters } from '../../store/shelters/shelters.ts';
 import { type AdoptionParts, timesAt } from '../adoptions/adoption-parts.ts';
 import { adopterName, name, whyHeld } from '../adoptions/adoption-words.ts';
 import { emptyState } from '../frame/elements.ts';

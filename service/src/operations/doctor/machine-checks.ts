@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, open, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { photoReserveOf } from '../../images/free-space.ts';
 import type { Config } from '../../platform/config.ts';
 import { type DiskSpace, readDiskSpace } from '../../platform/disk-space.ts';
 import type { JournalEntry } from '../../platform/journal/journal.ts';
 import { readJournalLine } from '../../platform/journal/journal-lines.ts';
 import { hasSpareFile, type JournalPlace, listJournalFiles, spareFileOf } from '../../platform/journal-place.ts';
-import { photoReserveOf } from '../../store/photos/free-space.ts';
 import type { EndedAccess } from './doctor-queries.ts';
 import { broken, bytesText, counted, guarded, type Judgement, note, ok, skipped, warning, within } from './finding.ts';
 

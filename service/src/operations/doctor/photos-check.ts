@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { type RecordedMark, readMarkFile } from '../../animals/photos/photo-mark.ts';
+import { openPhotoStore } from '../../images/open-store.ts';
+import { markName, type PhotoStore, pictureName } from '../../images/photo-store.ts';
+import { openPictureMaker, probe } from '../../images/picture-maker.ts';
+import { S3Store } from '../../images/s3-store.ts';
 import type { PhotosConfig, S3Config } from '../../platform/config.ts';
-import { openPhotoStore } from '../../store/photos/open-store.ts';
-import { type RecordedMark, readMarkFile } from '../../store/photos/photo-mark.ts';
-import { markName, type PhotoStore, pictureName } from '../../store/photos/photo-store.ts';
-import { openPictureMaker, probe } from '../../store/photos/picture-maker.ts';
-import { S3Store } from '../../store/photos/s3-store.ts';
 import { broken, counted, type Judgement, note, ok, warning, within } from './finding.ts';
 import { tryFile } from './machine-checks.ts';
 

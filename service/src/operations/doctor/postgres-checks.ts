@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { getRecordedMark } from '../../animals/photos/photo-mark.ts';
 import type { Config } from '../../platform/config.ts';
 import { readServers } from '../../platform/db/deployment.ts';
 import type { Db } from '../../platform/db/handles.ts';
@@ -8,7 +9,6 @@ import { explainPostgresFailure, hasNoConnectionLeft } from '../../platform/db/p
 import { connectToPrimary, versionMin } from '../../platform/db/postgres-servers.ts';
 import { describePostgres, howToEncode, showsPassword } from '../../platform/server-addresses.ts';
 import { addressesOf } from '../../platform/server-urls.ts';
-import { getRecordedMark } from '../../store/photos/photo-mark.ts';
 import {
   countKeysByEnvironment,
   countMissingOriginals,

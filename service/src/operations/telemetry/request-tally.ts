@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import type { DecisionTally } from '../../access/rate-limit/decision-tally.ts';
 import type { CacheState } from '../../domain/caches.ts';
-import type { DecisionTally } from '../../partners/rate-limit/decision-tally.ts';
 import { type ErrorCode, errorCodes } from '../../platform/errors.ts';
 import type { FinishedRequest } from '../../platform/http/finished-requests.ts';
 import type { MetricRegistry, Value } from './metric-registry.ts';

@@ -3,13 +3,13 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import { connect } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
+import { PhotosElsewhere, requireMark } from '../../animals/photos/photo-mark.ts';
+import { hasRoomFor } from '../../images/free-space.ts';
+import type { PhotoStore } from '../../images/photo-store.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import { type DiskSpace, readDiskSpace } from '../../platform/disk-space.ts';
 import { journalFreeBytesMin, makeSpareFile } from '../../platform/journal-place.ts';
-import { hasRoomFor } from '../../store/photos/free-space.ts';
-import { PhotosElsewhere, requireMark } from '../../store/photos/photo-mark.ts';
-import type { PhotoStore } from '../../store/photos/photo-store.ts';
 
 interface Seen {
   readonly freeBytes: number;

@@ -1,7 +1,7 @@
+import { removedSecondsMin } from '../../animals/photos/removed-files.ts';
 import type { DelivererParts, DelivererState } from '../../changes/delivery/deliverer.ts';
 import type { MailOutcome } from '../../changes/mail/mail-sender.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { removedSecondsMin } from '../../store/photos/removed-files.ts';
 import type { JobTally } from './job-tally.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 import { Histogram } from './metric-table.ts';

@@ -1,10 +1,10 @@
 // One partner can't bury a shelter in applications, nor take all places of an animal, and one animal can't bury its staff.
 import { describe, expect, test } from 'vitest';
+import { planBounds } from '../../../src/access/rate-limit/plans.ts';
+import { findFull } from '../../../src/adoption/applications/places.ts';
+import { confirmByAdopter } from '../../../src/adoption/applications/submissions.ts';
+import type { Pet } from '../../../src/animals/pets/pet-schemas.ts';
 import { theService } from '../../../src/domain/actor.ts';
-import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
-import { findFull } from '../../../src/store/applications/places.ts';
-import { confirmByAdopter } from '../../../src/store/applications/submissions.ts';
-import type { Pet } from '../../../src/store/pets/pet-schemas.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { apply, decide, decideAll, fill, readApplication, submit, submitUnconfirmed } from '../../application-steps.ts';
 import { errorResponse } from '../../error-response.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../../testkit/test-author.ts';
+import { eraseOrderAndApplicant } from '../../../src/adoption/applications/applicants.ts';
+import { expireDueOrders } from '../../../src/adoption/orders/orders.ts';
 import { eventTypes } from '../../../src/domain/event-types.ts';
 import { writeCursor } from '../../../src/platform/http/paging.ts';
-import { eraseOrderAndApplicant } from '../../../src/store/applications/applicants.ts';
-import { expireDueOrders } from '../../../src/store/orders/orders.ts';
 import { act, actAll, addPet, adopter, createManager, letExpire, placeOrder } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { type EventBody, publishAll, readOn, typesOf } from '../../event-steps.ts';

@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { testAuthor } from '../../../../testkit/test-author.ts';
-import { setPlan } from '../../../src/partners/clients/clients.ts';
-import { listBans } from '../../../src/partners/rate-limit/bans.ts';
+import { setPlan } from '../../../src/access/clients/clients.ts';
+import { listBans } from '../../../src/access/rate-limit/bans.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { publishAll } from '../../event-steps.ts';
 import { ManualClock } from '../../manual-clock.ts';

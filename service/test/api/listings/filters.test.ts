@@ -1,6 +1,6 @@
 // Every filter of the table, with the same checks: a filter that any part of a search forgets fails here.
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ListFacets } from '../../../src/store/listings/listing-schemas.ts';
+import type { ListFacets } from '../../../src/search/listings/listing-schemas.ts';
 import { createManager } from '../../adoption-steps.ts';
 import { addDescribed, addShelter, type ListingBody, searchListings } from '../../listing-steps.ts';
 import { nextPage, walk } from '../../page-walk.ts';

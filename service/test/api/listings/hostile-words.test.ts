@@ -1,8 +1,8 @@
 // Texts that nobody types, and some that somebody sends: each is searched in bounded time, and means the same when it is requested again.
 import { describe, expect, test } from 'vitest';
-import { interpret } from '../../../src/store/phrases/interpretation.ts';
-import { searchPhrases } from '../../../src/store/phrases/phrase-table.ts';
-import { tokensOf } from '../../../src/store/phrases/tokens.ts';
+import { interpret } from '../../../src/search/phrases/interpretation.ts';
+import { searchPhrases } from '../../../src/search/phrases/phrase-table.ts';
+import { tokensOf } from '../../../src/search/phrases/tokens.ts';
 import { createManager } from '../../adoption-steps.ts';
 import { addDescribed, idsOf, searchListings } from '../../listing-steps.ts';
 import { openTestStore } from '../../test-store.ts';

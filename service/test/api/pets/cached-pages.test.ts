@@ -1,9 +1,9 @@
 // A cached page must not differ from one that was read: the same response, counted the same, for the same keys.
 
 import { beforeEach, describe, expect, test } from 'vitest';
+import { settleClientChange } from '../../../src/access/clients/client-changes.ts';
+import { revokeApiKey } from '../../../src/access/clients/clients.ts';
 import { theService } from '../../../src/domain/actor.ts';
-import { settleClientChange } from '../../../src/partners/clients/client-changes.ts';
-import { revokeApiKey } from '../../../src/partners/clients/clients.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { sendRaw } from '../../raw-request.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { expireDueOrders, findOrderedPets } from '../../../src/store/orders/orders.ts';
-import { endOverHolds } from '../../../src/store/pets/holds.ts';
-import { verifyHistory } from '../../../src/store/verify/verify.ts';
+import { expireDueOrders, findOrderedPets } from '../../../src/adoption/orders/orders.ts';
+import { verifyHistory } from '../../../src/adoption/verify/verify.ts';
+import { endOverHolds } from '../../../src/animals/pets/holds.ts';
 import { act, actAll, addPet, adopterOf, createManager, letExpire, placeOrder, readPet } from '../../adoption-steps.ts';
 import { apply, decide, decideAll, submit } from '../../application-steps.ts';
 import { executeAsOwner } from '../../databases.ts';

@@ -1,11 +1,11 @@
 // How an animal leaves the store without being adopted here: staff record it, partners see a removal, and for 30 days it can be undone.
 
 import { describe, expect, test } from 'vitest';
+import { endUndoableOutcomes } from '../../../src/adoption/outcomes/outcomes.ts';
+import { verifyHistory } from '../../../src/adoption/verify/verify.ts';
+import { deleteRemoved } from '../../../src/animals/photos/removed-files.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { type OutcomeType, outcomeTypes, outcomeUndoing } from '../../../src/domain/outcomes.ts';
-import { endUndoableOutcomes } from '../../../src/store/outcomes/outcomes.ts';
-import { deleteRemoved } from '../../../src/store/photos/removed-files.ts';
-import { verifyHistory } from '../../../src/store/verify/verify.ts';
 import { act, actAll, addPet, createManager, type PetBody, placeOrder, readPet } from '../../adoption-steps.ts';
 import { decide, readApplication, submit } from '../../application-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';

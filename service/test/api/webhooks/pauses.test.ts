@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../../testkit/test-author.ts';
+import { setSuspended } from '../../../src/access/clients/clients.ts';
 import { listDeliveries } from '../../../src/changes/webhooks/deliveries.ts';
 import { enableByOperator } from '../../../src/changes/webhooks/webhooks.ts';
-import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import { errorResponse } from '../../error-response.ts';
 import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { expireDueOrders } from '../../../src/adoption/orders/orders.ts';
+import { petJson } from '../../../src/animals/pets/pet-json.ts';
 import { recordEvents } from '../../../src/changes/events/events.ts';
 import { Publisher, type PublisherParts } from '../../../src/changes/events/publisher.ts';
 import { Transaction } from '../../../src/platform/db/handles.ts';
-import { expireDueOrders } from '../../../src/store/orders/orders.ts';
-import { petJson } from '../../../src/store/pets/pet-json.ts';
 import { act, addPet, createManager, letExpire, placeOrder, readPet } from '../../adoption-steps.ts';
 import { petIdOf, publishAll, readOn, typesOf } from '../../event-steps.ts';
 import { openTestStore } from '../../test-store.ts';

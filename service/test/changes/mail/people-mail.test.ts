@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { findLinkOwner, useInvitation, useSignInLink } from '../../../src/access/people/links.ts';
+import { invitePerson } from '../../../src/access/people/people.ts';
 import { queueInvitation, queueSignInLink, readingPeopleMail } from '../../../src/changes/mail/people-mail.ts';
 import { theService } from '../../../src/domain/actor.ts';
-import { findLinkOwner, useInvitation, useSignInLink } from '../../../src/partners/people/links.ts';
-import { invitePerson } from '../../../src/partners/people/people.ts';
 import { operator, origin } from '../../people-steps.ts';
 import { openTestStore } from '../../test-store.ts';
 

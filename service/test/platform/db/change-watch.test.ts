@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { testAuthor } from '../../../../testkit/test-author.ts';
+import { revokeApiKey, setPlan } from '../../../src/access/clients/clients.ts';
 import { theService } from '../../../src/domain/actor.ts';
-import { revokeApiKey, setPlan } from '../../../src/partners/clients/clients.ts';
 import { ChangeWatch, noteUnannouncedChange, trustMs } from '../../../src/platform/db/change-watch.ts';
 import type { Db } from '../../../src/platform/db/handles.ts';
 import { executeAsOwner } from '../../databases.ts';

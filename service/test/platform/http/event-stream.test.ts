@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
-import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
+import { planBounds } from '../../../src/access/rate-limit/plans.ts';
 import { type EventStream, EventStreams, eventText } from '../../../src/platform/http/protocol/event-stream.ts';
 
 const never = 600_000;

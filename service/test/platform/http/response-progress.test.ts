@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SlowReader } from '../../../../testkit/slow-reader.ts';
-import { planBounds } from '../../../src/partners/rate-limit/plans.ts';
+import { planBounds } from '../../../src/access/rate-limit/plans.ts';
 import { EventStreams } from '../../../src/platform/http/protocol/event-stream.ts';
 import { type ProgressBounds, ResponseProgress, setReader, setReaders } from '../../../src/platform/http/response-progress.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { expireDueOrders } from '../../../../src/store/orders/orders.ts';
-import { verifyHistory } from '../../../../src/store/verify/verify.ts';
+import { expireDueOrders } from '../../../../src/adoption/orders/orders.ts';
+import { verifyHistory } from '../../../../src/adoption/verify/verify.ts';
 import { act, actAll, addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
 import { openTestStore } from '../../../test-store.ts';

@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../../../testkit/test-author.ts';
-import { setPlan } from '../../../../src/partners/clients/clients.ts';
-import { planBounds } from '../../../../src/partners/rate-limit/plans.ts';
-import { settleApplications } from '../../../../src/store/applications/settling.ts';
-import { cancelOpenOrders } from '../../../../src/store/orders/orders.ts';
+import { setPlan } from '../../../../src/access/clients/clients.ts';
+import { planBounds } from '../../../../src/access/rate-limit/plans.ts';
+import { settleApplications } from '../../../../src/adoption/applications/settling.ts';
+import { cancelOpenOrders } from '../../../../src/adoption/orders/orders.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
 import { openTestStore, type TestKey } from '../../../test-store.ts';

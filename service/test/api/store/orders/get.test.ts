@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { testAuthor } from '../../../../../testkit/test-author.ts';
-import { eraseOrderAndApplicant } from '../../../../src/store/applications/applicants.ts';
-import { expireDueOrders } from '../../../../src/store/orders/orders.ts';
+import { eraseOrderAndApplicant } from '../../../../src/adoption/applications/applicants.ts';
+import { expireDueOrders } from '../../../../src/adoption/orders/orders.ts';
 import { addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
 import { createTestStore, openTestStore } from '../../../test-store.ts';

@@ -1,0 +1,89 @@
+import { lockPetRows } from '../../animals/pets/pets.ts';
+import { type Author, theService } from '../../domain/actor.ts';
+import { afterOrder, type ClosedReason, closedBy, closedReasonNames } from '../../domain/application-states.ts';
+import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import { moveAndRecord, type Party } from './application-records.ts';
+import type { Application } from './application-schemas.ts';
+import {
+  deferUnsettled,
+  deleteUnconfirmed,
+  deleteUnsettled,
+  lockOpenApplications,
+  lockUnanswered,
+  type OpenApplication,
+  selectUnanswered,
+  selectUnsettled,
+} from './transition-queries.ts';
+
+const unconfirmedHours = 72;
+
+/** For people, in the history. */
+export const whyClosed: Readonly<Record<ClosedReason, string>> = {
+  adopted: 'somebody else adopted the animal',
+  unavailable: 'the animal was removed',
+  cancelled: 'its order has ended without an adoption',
+  unanswered: 'nobody has answered in time',
+  ended_together: 'staff have ended all of its client',
+};
+
+/**
+ * Lets the open applications of a locked animal follow their order and the animal: the accepted one ends with its order, and the others
+ * when the animal is sold or removed.
+ */
+export async function settleApplications(tx: Transaction, petId: bigint, { clientId, keyId, personId }: Author): Promise<void> {
+  const party: Party = { clientId, keyId, personId, by: 'service' };
+  const open = await lockOpenApplications(tx, petId);
+  const thatEnd = (end: 'completed' | ClosedReason) => open.filter((application) => endOf(application) === end);
+  await moveAndRecord(tx, party, thatEnd('completed'), { to: 'completed', why: 'its order was completed' });
+  for (const reason of closedReasonNames) await close(tx, party, thatEnd(reason), reason);
+}
+
+/** Undefined: it stays open. */
+function endOf({ status, orderStatus, petStatus }: OpenApplication): 'completed' | ClosedReason | undefined {
+  if (status !== 'accepted') return closedBy[petStatus];
+  const end = orderStatus === null ? undefined : afterOrder(orderStatus);
+  return end?.to === 'closed' ? end.reason : end?.to;
+}
+
+const close = (tx: Transaction, party: Party, applications: readonly Application[], closedReason: ClosedReason) =>
+  moveAndRecord(tx, party, applications, { to: 'closed', closedReason, why: whyClosed[closedReason] });
+
+/** Settles a batch of animals that processes of the release before have changed. Returns how many. */
+export async function settleLeftApplications(db: Transactor, batchSizeMax: number): Promise<number> {
+  const petIds = await selectUnsettled(db, batchSizeMax);
+  const failures: unknown[] = [];
+  // Each in its own transaction: one that waits for an animal must not hold others, and one that fails must not stop them.
+  for (const petId of petIds) {
+    const settled = db.transaction(async (tx) => {
+      await lockPetRows(tx, [petId]);
+      await settleApplications(tx, petId, theService);
+      await deleteUnsettled(tx, petId);
+    }, theService);
+    await settled.catch(async (error: unknown) => {
+      failures.push(error);
+      await db.transaction((tx) => deferUnsettled(tx, petId), theService);
+    });
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `the applications of ${failures.length} animals could not be settled`);
+  return petIds.length;
+}
+
+/** Closes a batch of applications that nobody has done anything about for `days`. Returns how many. */
+export async function closeUnanswered(db: Transactor, days: number, batchSizeMax: number): Promise<number> {
+  const due = Map.groupBy(await selectUnanswered(db, days, batchSizeMax), ({ petId }) => petId);
+  let closed = 0;
+  // Those of each animal in their own transaction: one that locks several animals could deadlock with another.
+  for (const [petId, applications] of due) {
+    closed += await db.transaction(async (tx) => {
+      await lockPetRows(tx, [petId]);
+      const ids = applications.map(({ id }) => id);
+      return (await close(tx, { ...theService, by: 'service' }, await lockUnanswered(tx, ids, days), 'unanswered')).length;
+    }, theService);
+  }
+  return closed;
+}
+
+/** Deletes a batch of applications whose adopters have not confirmed them in time. Returns how many. */
+export async function deleteUnconfirmedApplications(db: Transactor, batchSizeMax: number): Promise<number> {
+  return db.transaction(async (tx) => (await deleteUnconfirmed(tx, unconfirmedHours, batchSizeMax)).length, theService);
+}

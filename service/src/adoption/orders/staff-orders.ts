@@ -1,0 +1,71 @@
+import { type ActingKey, requireStaff } from '../../access/admission/access.ts';
+import { foldedWords } from '../../domain/folded-words.ts';
+import type { OrderStatus } from '../../domain/order-states.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { findOpenOrdersOfPets } from './order-queries.ts';
+import type { Order } from './order-schemas.ts';
+import {
+  countListedOrders,
+  findListedOrder,
+  type ListedOrder,
+  type OrderMoment,
+  type OrdersPage,
+  selectListedOrders,
+  selectOldPromises,
+  selectOrderMoments,
+  selectOrdersOfAddress,
+  selectOrdersOfName,
+  selectUnapprovedOrders,
+} from './staff-queries.ts';
+
+export type { ListedOrder, OrderMoment };
+
+/** An adopter's name is compared in so many open orders of each status, and open applications, the newest. */
+export const namesReadMax = 1_000;
+/** Each word is compared with each name that is read. */
+const nameWordsMax = 8;
+
+export const wordsOfName = (name: string): string[] => foldedWords(name).slice(0, nameWordsMax);
+
+/** What staff read to decide: those of a shelter see what is its own. */
+export const listForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promise<ListedOrder[]> =>
+  selectListedOrders(db, requireStaff(staff, 'manageOrders'), page);
+
+export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedOrder[]> =>
+  selectOrdersOfAddress(db, requireStaff(staff, 'manageOrders'), email, limit);
+
+/** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
+export const listOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedOrder[]> =>
+  selectOrdersOfName(db, requireStaff(staff, 'manageOrders'), wordsOfName(name), { limit, readMax: namesReadMax });
+
+/** At most `max` of each status. */
+export const countForStaff = (
+  db: Db,
+  staff: ActingKey,
+  statuses: readonly OrderStatus[],
+  max: number,
+): Promise<ReadonlyMap<OrderStatus, number>> => countListedOrders(db, requireStaff(staff, 'manageOrders'), statuses, max);
+
+export const findForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedOrder | undefined> =>
+  findListedOrder(db, requireStaff(staff, 'manageOrders'), id);
+
+/** The order that reserves an animal. */
+export async function findOpenForStaff(db: Db, staff: ActingKey, petId: bigint): Promise<ListedOrder | undefined> {
+  const id = (await findOpenOrdersOfPets(db, [petId])).get(petId);
+  return id === undefined ? undefined : findForStaff(db, staff, id);
+}
+
+/** Of an order that the reader has found, the last `limit` steps, newest first. */
+export const listMoments = (db: Db, order: Pick<Order, 'id' | 'petId'>, limit: number): Promise<OrderMoment[]> =>
+  selectOrderMoments(db, order, limit);
+
+/** Those that wait to be approved, the next to expire first. */
+export const listUnapproved = (db: Db, staff: ActingKey, limit: number): Promise<ListedOrder[]> =>
+  selectUnapprovedOrders(db, requireStaff(staff, 'manageOrders'), limit);
+
+/** Those that were approved `days` ago or earlier, and whose animals are still there. */
+export const listOldPromises = (
+  db: Db,
+  staff: ActingKey,
+  { days, limit }: { readonly days: number; readonly limit: number },
+): Promise<ListedOrder[]> => selectOldPromises(db, requireStaff(staff, 'manageOrders'), days, limit);

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { theService } from '../../domain/actor.ts';
+import type { FileName, Folder, PhotoStore } from '../../images/photo-store.ts';
+import type { ServiceDb } from '../../platform/db/handles.ts';
+import { advanceScan, claimScan, endScan, giveBackBytes, releaseScan, type Scan, selectQueued, selectUnnamed } from './deletion-queries.ts';
+import { requireMark } from './photo-mark.ts';
+import { deleteUnused, selectUnused } from './unused-files.ts';
+
+/** Files that are younger may belong to a photo that is just being added. */
+const ageMsMin = 86_400_000;
+const intervalSeconds = 7 * 86_400;
+/** What a worker has that is killed is taken up by another one after this time. */
+const claimSeconds = 600;
+/** Of a core. */
+const shareMax = 0.05;
+const looksAtOnceMax = 10;
+const givenBackAtOnceMax = 1_000;
+const folders: readonly Folder[] = ['originals', 'photos'];
+
+export interface ScanParts {
+  readonly db: ServiceDb;
+  readonly store: PhotoStore;
+  /** Aborted when the worker stops. Another one then goes on, or this one after its restart. */
+  readonly signal: AbortSignal;
+  /** After each page: a scan of many files takes days. */
+  readonly onPage?: () => void;
+}
+
+/** For tests: what else would take days. */
+export interface ScanPace {
+  readonly ageMs: number;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const slow: ScanPace = {
+  ageMs: ageMsMin,
+  pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
+};
+
+/**
+ * Once a week, looks at all files and deletes those that no photo refers to and no removal has recorded: what killed processes have left,
+ * and what was removed before removals were recorded. Returns how many. One worker does so at a time, page by page, and pauses after each
+ * so that the scan takes a twentieth of a core. It records each page, so that another worker can go on there.
+ */
+export async function scanFiles(parts: ScanParts, pace = slow): Promise<number> {
+  const { db, store } = parts;
+  const scan = await claimScan(db, claimSeconds);
+  if (!scan) return 0;
+  const outcome: Outcome = { deleted: 0, error: undefined };
+  try {
+    await requireMark(db, store);
+    if (await scanFolders(parts, pace, scan, outcome)) await finish(parts, scan, outcome, pace.ageMs);
+  } finally {
+    // If this fails, the claim ends by itself.
+    await releaseScan(db, scan).catch(() => {});
+  }
+  if (outcome.error !== undefined) throw new Error('files that no photo refers to could not be deleted', { cause: outcome.error });
+  return outcome.deleted;
+}
+
+interface Outcome {
+  deleted: number;
+  /** The first of the store that concerns a single file. The scan goes on: the next one tries that file again. */
+  error: unknown;
+}
+
+/** Returns false if the worker stops, or another one has taken the scan over. */
+async function scanFolders({ db, store, signal, onPage }: ScanParts, pace: ScanPace, scan: Scan, outcome: Outcome): Promise<boolean> {
+  const { scannedTo } = scan;
+  for (const folder of folders.slice(scannedTo?.startsWith('photos/') ? 1 : 0)) {
+    const after = scannedTo?.startsWith(`${folder}/`) ? scannedTo : undefined;
+    let cpuBeforeMs = cpuMs();
+    for await (const page of store.list(folder, after)) {
+      const databaseMs = await scanPage({ db, store }, page, pace.ageMs, outcome);
+      // The time that PostgreSQL takes counts as if it were all CPU time, and so does what this process does meanwhile.
+      const restMs = (cpuMs() - cpuBeforeMs + databaseMs) * (1 / shareMax - 1);
+      const isHeld = await advanceScan(db, scan, page.at(-1) ?? `${folder}/`, claimSeconds + restMs / 1_000);
+      if (!isHeld) return false;
+      onPage?.();
+      await pace.pause(restMs, signal);
+      if (signal.aborted) return false;
+      cpuBeforeMs = cpuMs();
+    }
+  }
+  return true;
+}
+
+/** Returns how long PostgreSQL took to say which files are unused. */
+async function scanPage(
+  { db, store }: Pick<ScanParts, 'db' | 'store'>,
+  page: readonly FileName[],
+  ageMs: number,
+  outcome: Outcome,
+): Promise<number> {
+  const askedAtMs = performance.now();
+  const unused = await selectUnused(db, page);
+  const queued = unused.length > 0 ? await selectQueued(db, unused) : new Set();
+  const databaseMs = performance.now() - askedAtMs;
+  const unnamed = unused.filter((name) => !queued.has(name));
+  const old = await selectOld(store, unnamed, new Date(Date.now() - ageMs));
+  if (old.length === 0) return databaseMs;
+  const { count, errors } = await deleteUnused(db, store, old);
+  outcome.deleted += count;
+  outcome.error ??= errors[0];
+  return databaseMs;
+}
+
+async function selectOld(store: PhotoStore, names: readonly FileName[], before: Date): Promise<FileName[]> {
+  const old: FileName[] = [];
+  for (let i = 0; i < names.length; i += looksAtOnceMax) {
+    const some = names.slice(i, i + looksAtOnceMax);
+    const times = await Promise.all(some.map((name) => store.modifiedAt(name)));
+    old.push(...some.filter((_, j) => (times[j] ?? before) < before));
+  }
+  return old;
+}
+
+/** Whatever was removed a day before the scan began has no file any more. */
+async function finish({ db, store }: ScanParts, scan: Scan, { error }: Outcome, ageMs: number): Promise<void> {
+  // A disk that is not mounted any more has no files, and says nothing of those that are elsewhere.
+  await requireMark(db, store);
+  const removedBefore = new Date(scan.startedAt.getTime() - ageMs);
+  for (let count = givenBackAtOnceMax; count === givenBackAtOnceMax && error === undefined; ) {
+    const ids = await selectUnnamed(db, removedBefore, givenBackAtOnceMax);
+    count = await db.transaction((tx) => giveBackBytes(tx, ids), theService);
+  }
+  await endScan(db, scan, intervalSeconds);
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}

@@ -1,0 +1,51 @@
+import { readNamedCategories } from '../../animals/categories/categories.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { categoryForms, speciesIn } from './category-names.ts';
+import type { Places, Vocabulary } from './phrase-filters.ts';
+import { placesAskedFor } from './place-phrases.ts';
+import { selectPlaces } from './place-queries.ts';
+import type { Token } from './tokens.ts';
+
+/** Further categories are found by their ids alone. */
+const categoriesMax = 500;
+
+/**
+ * What the words of a search mean in this store. It is read in the transaction of the search, so that no process has an older one: the
+ * categories with a name, which are few, and only if the words may be a place, the shelters there.
+ */
+export async function readVocabulary(db: Db, tokens: readonly Token[], isSpellingExact = false): Promise<Vocabulary> {
+  const categories = await readNamedCategories(db, categoriesMax);
+  const asked = placesAskedFor(tokens);
+  return { isSpellingExact, categoryIds: categoryIdsOf(categories), places: asked.length === 0 ? noPlaces : await selectPlaces(db, asked) };
+}
+
+/** The town of a shelter that store staff have confirmed, as the shelter writes it. */
+export async function findTown(db: Db, text: string): Promise<string | undefined> {
+  const place = (await selectPlaces(db, [text])).get(text);
+  return place && 'town' in place ? place.town : undefined;
+}
+
+const noPlaces: Places = new Map();
+
+type Named = ReadonlyArray<{ readonly id: bigint; readonly name: string }>;
+
+/** The last ones, since they rarely change and every search asks for them. */
+let last: { readonly text: string; readonly ids: ReadonlyMap<string, bigint> } = { text: '', ids: new Map() };
+
+function categoryIdsOf(categories: Named): ReadonlyMap<string, bigint> {
+  const text = categories.map(({ id, name }) => `${id} ${name}`).join('\n');
+  if (text !== last.text) last = { text, ids: namesOf(categories) };
+  return last.ids;
+}
+
+/** Of several, the first that is named so counts; else the first that has the kind of animal in its name, and no other kind. */
+function namesOf(categories: Named): ReadonlyMap<string, bigint> {
+  const ids = new Map<string, bigint>();
+  const add = (form: string, id: bigint) => !ids.has(form) && ids.set(form, id);
+  for (const { id, name } of categories) for (const form of categoryForms(name)) add(form, id);
+  for (const { id, name } of categories) {
+    const [species, ...others] = new Set(speciesIn(name));
+    if (species !== undefined && others.length === 0) add(species, id);
+  }
+  return ids;
+}
