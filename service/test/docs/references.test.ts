@@ -69,10 +69,22 @@ test('docs/operations.md says of every migration since 1.0.0 what to know, and h
   expect(section).toContain(`of ${migrations.length} migrations`);
 });
 
+const decisions = readdirSync(path.join(root, 'docs/adr')).filter((file) => file !== 'README.md');
+
 test('docs/adr/README.md has every decision once, by its number and title', () => {
-  const decisions = readdirSync(path.join(root, 'docs/adr')).filter((file) => file !== 'README.md');
   const rows = decisions.map((file) => `- [${read(`docs/adr/${file}`).split('\n')[0]?.slice(2)}](${file})`);
   expect([...read('docs/adr/README.md').matchAll(/^- .*/gm)].map(([row]) => row).sort()).toEqual(rows.sort());
+});
+
+test.each(decisions)('docs/adr/%s links to files and sections that exist', (file) => {
+  const targets = [...read(`docs/adr/${file}`).matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target = '']) => target);
+  expect(targets.filter((target) => !leadsSomewhere(`docs/adr/${file}`, target))).toEqual([]);
+});
+
+test('Decisions have at most 700 words, and half of them at most 350', () => {
+  const words = (file: string) => read(`docs/adr/${file}`).split(/\s+/).filter(Boolean).length;
+  expect(decisions.filter((file) => words(file) > 700)).toEqual([]);
+  expect(decisions.filter((file) => words(file) <= 350).length).toBeGreaterThanOrEqual(decisions.length / 2);
 });
 
 test('docs/adr/0001-stack-and-dependencies.md names every package that the service depends on', () => {
