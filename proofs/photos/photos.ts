@@ -37,7 +37,7 @@ export const photos: Proof = {
   // The mutant never takes up the photos of killed workers.
   mutant: [
     {
-      file: 'animals/photos/processing-queries.ts',
+      file: 'platform/db/claims.ts',
       from: '(claimed_until is null or claimed_until < now())',
       to: 'claimed_until is null',
     },

@@ -1,5 +1,6 @@
 import { theService } from '../../domain/actor.ts';
 import type { FileName } from '../../images/photo-store.ts';
+import { claiming } from '../../platform/db/claims.ts';
 import type { Db, Transaction, Transactions, Writer } from '../../platform/db/handles.ts';
 
 /** Held while a worker reads which pictures are in use and says which others it deletes, and shared while one names those of a photo. */
@@ -77,36 +78,24 @@ interface Removed {
 }
 
 interface Claiming {
+  readonly of: 'removed-files' | 'removed-files-again';
   readonly ageSecondsMin: number;
   readonly sizeMax: number;
   readonly seconds: number;
 }
 
-/** Claims those that were removed first, at least so many seconds ago, of those that were never claimed. */
-export async function claimRemoved(db: Writer, { ageSecondsMin, sizeMax, seconds }: Claiming): Promise<Removed[]> {
+/**
+ * Claims those that were removed first, at least so many seconds ago, of those that were never claimed. Again: those whose claim ended
+ * first, since their worker was killed, or could not delete a file.
+ */
+export async function claimRemoved(db: Writer, { of, ageSecondsMin, sizeMax, seconds }: Claiming): Promise<Removed[]> {
   const { rows } = await db.write<Removed>({
-    name: 'claim-removed-files',
-    text: `update removed_photo_bytes set claimed_until = now() + make_interval(secs => $3)
-      where id in (${due('claimed_until is null', 'removed_at')}) returning id, files`,
-    values: [ageSecondsMin, sizeMax, seconds],
+    name: `claim-${of}`,
+    text: `${claiming(of, 'removed_at < now() - make_interval(secs => $2)', '$3')}, files`,
+    values: [seconds, ageSecondsMin, sizeMax],
   });
   return rows;
 }
-
-/** Claims those whose claim ended first: their worker was killed, or could not delete a file. */
-export async function claimAgain(db: Writer, { ageSecondsMin, sizeMax, seconds }: Claiming): Promise<Removed[]> {
-  const { rows } = await db.write<Removed>({
-    name: 'claim-removed-files-again',
-    text: `update removed_photo_bytes set claimed_until = now() + make_interval(secs => $3)
-      where id in (${due('claimed_until < now()', 'claimed_until')}) returning id, files`,
-    values: [ageSecondsMin, sizeMax, seconds],
-  });
-  return rows;
-}
-
-const due = (which: string, order: string) =>
-  `select id from removed_photo_bytes where files is not null and removed_at < now() - make_interval(secs => $1) and ${which}
-    order by ${order} limit $2 for update skip locked`;
 
 /** Whether the files of a photo are still to be deleted that was removed so many seconds ago. */
 export async function isAnyLeft(db: Db, ageSecondsMin: number): Promise<boolean> {

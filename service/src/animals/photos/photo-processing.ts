@@ -6,17 +6,17 @@ import type { Picture } from '../../images/image-reply.ts';
 import type { PhotoFailure } from '../../images/photo-failures.ts';
 import { type PhotoStore, pictureName, StoreFull } from '../../images/photo-store.ts';
 import type { PictureMaker } from '../../images/picture-maker.ts';
+import { extendClaim } from '../../platform/db/claims.ts';
 import type { Db, ServiceDb, Writer } from '../../platform/db/handles.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { findPet, lockPetRows, petEvent } from '../pets/pets.ts';
 import { requireMark } from './photo-mark.ts';
 import type { PictureFile } from './photo-queries.ts';
 import {
-  type Claim,
   claimPhoto,
-  extendClaim,
   markFailed,
   markReady,
+  type PhotoClaim,
   planFiles,
   releaseClaim,
   selectUncounted,
@@ -64,7 +64,7 @@ export async function processPhoto(parts: Parts): Promise<number> {
   const claim = (await claimPhoto(db, claimSeconds, parts.turn.clientId)) ?? (await claimPhoto(db, claimSeconds, 0n));
   if (!claim) return 0;
   parts.turn.clientId = claim.clientId;
-  const extending = setInterval(() => void extendClaim(db, claim, claimSeconds).catch(() => {}), extendMs);
+  const extending = setInterval(() => void extendClaim(db, 'photos', claim, claimSeconds).catch(() => {}), extendMs);
   try {
     await requireMark(db, parts.store);
     await processClaimed(parts, claim);
@@ -80,7 +80,7 @@ export async function processPhoto(parts: Parts): Promise<number> {
   }
 }
 
-async function processClaimed(parts: Parts, claim: Claim): Promise<void> {
+async function processClaimed(parts: Parts, claim: PhotoClaim): Promise<void> {
   const { db, store, makePictures, signal } = parts;
   if (claim.attempts > attemptsMax) return fail(parts, claim, 'not_processed');
   const original = await store.get(claim.originalName);
@@ -111,7 +111,7 @@ export async function countPictures(db: Db & Writer, store: PhotoStore): Promise
 
 async function publish(
   { db, catalogue, store }: Parts,
-  claim: Claim,
+  claim: PhotoClaim,
   { placeholder, pictures }: { readonly placeholder: string; readonly pictures: readonly Picture[] },
   originalBytes: number,
 ): Promise<void> {
@@ -141,10 +141,10 @@ async function publish(
 }
 
 /** What the client of a photo may store now. */
-async function storedBytesMaxFor(db: Db, { clientId, isUnlimited }: Claim): Promise<number> {
+async function storedBytesMaxFor(db: Db, { clientId, isUnlimited }: PhotoClaim): Promise<number> {
   return isUnlimited ? Number.POSITIVE_INFINITY : storedBytesMaxOf(boundsOf(await getClient(db, clientId)));
 }
 
-async function fail({ db, store }: Pick<Parts, 'db' | 'store'>, claim: Claim, failure: PhotoFailure): Promise<void> {
+async function fail({ db, store }: Pick<Parts, 'db' | 'store'>, claim: PhotoClaim, failure: PhotoFailure): Promise<void> {
   if (await markFailed(db, claim, failure)) await store.delete(claim.originalName);
 }

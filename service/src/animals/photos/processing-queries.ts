@@ -1,15 +1,13 @@
 import type { PhotoFailure } from '../../images/photo-failures.ts';
 import type { FileName } from '../../images/photo-store.ts';
+import { type Claim, claiming, fenceOf, isClaimed } from '../../platform/db/claims.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import type { ListingWriter } from '../list-cache/catalogue.ts';
 import { deletionLock } from './deletion-queries.ts';
 import { changedPhoto, type PictureFile, photosChange } from './photo-queries.ts';
 
-/** A photo that one worker processes. Every write has the number of the claim, so that a worker that has lost its claim writes nothing. */
-export interface Claim {
-  readonly id: bigint;
-  /** Only grows: each claim on any photo has a higher one. */
-  readonly number: bigint;
+/** A photo that one worker processes. */
+export interface PhotoClaim extends Claim {
   readonly petId: bigint;
   /** Who has sent it. */
   readonly clientId: bigint;
@@ -20,40 +18,24 @@ export interface Claim {
   readonly attempts: number;
 }
 
-/** The attempts too: a process of release 1.1.0 that claims the photo leaves the number of the claim before. */
-const isClaimed = `id = $1 and claim = $2 and attempts = $3 and status = 'processing'`;
-const fenceOf = ({ id, number, attempts }: Claim) => [id, number, attempts];
-
 /**
  * Claims a photo of the next client after this one, by id: the oldest of those with the fewest attempts, so that one whose workers die
  * neither delays the others nor meets the same fate again at once.
  */
-export async function claimPhoto(db: Writer, seconds: number, afterClientId: bigint): Promise<Claim | undefined> {
-  const { rows } = await db.write<Claim>({
+export async function claimPhoto(db: Writer, seconds: number, afterClientId: bigint): Promise<PhotoClaim | undefined> {
+  const { rows } = await db.write<PhotoClaim>({
     name: 'claim-photo',
-    text: `update photos set claim = nextval('photo_claims'), attempts = attempts + 1, claimed_until = now() + make_interval(secs => $1)
-      where id = (select id from photos
-        where status = 'processing' and (claimed_until is null or claimed_until < now()) and client_id > $2
-        order by client_id, attempts, id limit 1 for update skip locked)
-      returning id, claim as number, pet_id as "petId", client_id as "clientId", original_name as "originalName", is_unlimited as "isUnlimited", attempts`,
+    text: `${claiming('photos', 'client_id > $2')}, claim as number, pet_id as "petId", client_id as "clientId", original_name as "originalName", is_unlimited as "isUnlimited", attempts`,
     values: [seconds, afterClientId],
   });
   return rows[0];
-}
-
-export async function extendClaim(db: Writer, claim: Claim, seconds: number): Promise<void> {
-  await db.write({
-    name: 'extend-photo-claim',
-    text: `update photos set claimed_until = now() + make_interval(secs => $4) where ${isClaimed}`,
-    values: [...fenceOf(claim), seconds],
-  });
 }
 
 /** Lets the next attempt begin after this many seconds. */
 export async function releaseClaim(db: Writer, claim: Claim, seconds: number, counts: boolean): Promise<void> {
   await db.write({
     name: 'release-photo-claim',
-    text: `update photos set claim = null, attempts = attempts - $5, claimed_until = now() + make_interval(secs => $4) where ${isClaimed}`,
+    text: `update photos set claim = null, attempts = attempts - $4, claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
     values: [...fenceOf(claim), seconds, counts ? 0 : 1],
   });
 }
@@ -84,7 +66,7 @@ interface FileBytes {
  */
 export async function planFiles(
   tx: Transaction,
-  claim: Claim,
+  claim: PhotoClaim,
   files: readonly PictureFile[],
   bytes: FileBytes,
 ): Promise<'planned' | 'deleting' | 'lost' | 'full'> {
@@ -106,7 +88,7 @@ export async function planFiles(
   if (stored - Number(rows[0].pictures ?? 0) + bytes.pictures > bytes.storedMax) return 'full';
   await tx.query({
     name: 'plan-photo-files',
-    text: `update photos set files = $4, original_bytes = $5, pictures_bytes = $6 where ${isClaimed}`,
+    text: `update photos set files = $3, original_bytes = $4, pictures_bytes = $5 where ${isClaimed}`,
     values: [...fenceOf(claim), JSON.stringify(files), bytes.original, bytes.pictures],
   });
   return 'planned';
@@ -124,13 +106,13 @@ async function lockStoredBytes(tx: Transaction, clientId: bigint): Promise<numbe
 /** Returns whether the claim was still in force. */
 export async function markReady(
   tx: ListingWriter,
-  claim: Claim,
+  claim: PhotoClaim,
   { width, height, placeholder }: { readonly width: number; readonly height: number; readonly placeholder: string },
 ): Promise<boolean> {
   const ready = await tx.writeListing(
     {
       name: 'photo-is-ready',
-      text: `update photos set status = 'ready', width = $4, height = $5, placeholder = $6, claimed_until = null, updated_at = now()
+      text: `update photos set status = 'ready', width = $3, height = $4, placeholder = $5, claim = null, claimed_until = null, updated_at = now()
         where ${isClaimed} returning ${changedPhoto}`,
       values: [...fenceOf(claim), width, height, placeholder],
     },
@@ -142,7 +124,8 @@ export async function markReady(
 export async function markFailed(db: Writer, claim: Claim, failure: PhotoFailure): Promise<boolean> {
   const { rowCount } = await db.write({
     name: 'photo-has-failed',
-    text: `update photos set status = 'failed', failure = $4, files = null, pictures_bytes = null, claimed_until = null, updated_at = now() where ${isClaimed}`,
+    text: `update photos set status = 'failed', failure = $3, files = null, pictures_bytes = null, claim = null, claimed_until = null, updated_at = now()
+      where ${isClaimed}`,
     values: [...fenceOf(claim), failure],
   });
   return rowCount === 1;

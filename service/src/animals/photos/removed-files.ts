@@ -1,7 +1,7 @@
 import { theService } from '../../domain/actor.ts';
 import type { PhotoStore } from '../../images/photo-store.ts';
 import type { ServiceDb } from '../../platform/db/handles.ts';
-import { claimAgain, claimRemoved, giveBackBytes, isAnyLeft } from './deletion-queries.ts';
+import { claimRemoved, giveBackBytes, isAnyLeft } from './deletion-queries.ts';
 import { deleteUnused } from './unused-files.ts';
 
 const rowsAtOnceMax = 100;
@@ -25,8 +25,8 @@ const lateSeconds = 3_600;
  */
 export async function deleteRemoved(db: ServiceDb, store: PhotoStore, ageSecondsMin = removedSecondsMin): Promise<number> {
   const claiming = { ageSecondsMin, sizeMax: rowsAtOnceMax, seconds: claimSeconds };
-  const fresh = await claimRemoved(db, claiming);
-  const rows = fresh.length > 0 ? fresh : await claimAgain(db, claiming);
+  const fresh = await claimRemoved(db, { of: 'removed-files', ...claiming });
+  const rows = fresh.length > 0 ? fresh : await claimRemoved(db, { of: 'removed-files-again', ...claiming });
   if (rows.length === 0) {
     if (await isAnyLeft(db, ageSecondsMin + lateSeconds)) throw new Error('files of photos that were removed more than a day ago are left');
     return 0;

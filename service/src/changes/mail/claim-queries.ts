@@ -1,10 +1,8 @@
+import { type Claim, claiming, fenceOf, isClaimed } from '../../platform/db/claims.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 
-/** A message that one worker sends. Every write has the number of the claim, so that a worker that has lost its claim writes nothing. */
-export interface MailClaim {
-  readonly id: bigint;
-  /** Only grows: each claim on any message has a higher one. */
-  readonly number: bigint;
+/** A message that one worker sends. */
+export interface MailClaim extends Claim {
   readonly kind: string;
   readonly subjectId: bigint;
   readonly createdAt: Date;
@@ -16,9 +14,6 @@ export interface MailClaim {
   /** A later message of its kind about its subject waits or was sent: it says the same, or more. */
   readonly isSuperseded: boolean;
 }
-
-const isClaimed = 'mail.id = $1 and mail.claim = $2';
-const fenceOf = ({ id, number }: MailClaim) => [id, number];
 
 /** Of kinds that this release knows. */
 export async function isMailDue(db: Db, kinds: readonly string[]): Promise<boolean> {
@@ -33,11 +28,7 @@ export async function isMailDue(db: Db, kinds: readonly string[]): Promise<boole
 export async function claimMail(db: Writer, kinds: readonly string[], seconds: number): Promise<MailClaim | undefined> {
   const { rows } = await db.write<MailClaim>({
     name: 'claim-mail',
-    text: `update mail set claim = nextval('mail_claims'), claimed_at = now(), due_at = now() + make_interval(secs => $1), begun_at = null,
-        attempts = attempts + 1
-      where id = (select id from mail where state = 'queued' and due_at <= now() and kind = any($2::text[])
-        order by due_at limit 1 for update skip locked)
-      returning id, claim as number, kind, subject_id as "subjectId", created_at as "createdAt", recipient, attempts::int, is_counted as "isCounted",
+    text: `${claiming('mail', 'kind = any($2::text[])')}, claim as number, kind, subject_id as "subjectId", created_at as "createdAt", recipient, attempts::int, is_counted as "isCounted",
         exists (select from mail as later where later.subject_id = mail.subject_id and later.kind = mail.kind
           and later.state in ('queued', 'sent') and later.id > mail.id) as "isSuperseded"`,
     values: [seconds, kinds],
@@ -53,15 +44,6 @@ export async function beginMail(db: Writer, claim: MailClaim, seconds: number): 
     values: [...fenceOf(claim), seconds],
   });
   return rowCount === 1;
-}
-
-/** While the server has not replied to the text. */
-export async function extendMailClaim(db: Writer, claim: MailClaim, seconds: number): Promise<void> {
-  await db.write({
-    name: 'extend-mail-claim',
-    text: `update mail set due_at = now() + make_interval(secs => $3) where ${isClaimed}`,
-    values: [...fenceOf(claim), seconds],
-  });
 }
 
 export interface CountBounds {

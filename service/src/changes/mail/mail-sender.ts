@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { extendClaim } from '../../platform/db/claims.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import type { MailAddress } from '../../platform/email-addresses.ts';
 import type { SmtpServer } from '../../platform/smtp-url.ts';
@@ -8,7 +9,6 @@ import {
   countMail,
   deferMail,
   endMail,
-  extendMailClaim,
   isMailDue,
   type MailClaim,
   type MailCount,
@@ -228,7 +228,7 @@ export class MailSender {
       if (signal.aborted || !(await beginMail(db, claim, begunSeconds))) throw new NotBegun();
       if (performance.now() - askedAtMs > beginMs) throw new NotBegun();
       hasBegun = true;
-      extending = setInterval(() => void extendMailClaim(db, claim, begunSeconds).catch(() => {}), extendMs);
+      extending = setInterval(() => void extendClaim(db, 'mail', claim, begunSeconds).catch(() => {}), extendMs);
       return bytes;
     };
     signal.addEventListener('abort', stop);

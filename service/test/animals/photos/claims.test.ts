@@ -2,17 +2,17 @@
 
 import { expect, test } from 'vitest';
 import {
-  type Claim,
   claimPhoto,
-  extendClaim,
   markFailed,
   markReady,
+  type PhotoClaim,
   planFiles,
   releaseClaim,
   waitForOriginal,
 } from '../../../src/animals/photos/processing-queries.ts';
 import { insertWorker } from '../../../src/changes/delivery/shard-queries.ts';
 import { theService } from '../../../src/domain/actor.ts';
+import { extendClaim } from '../../../src/platform/db/claims.ts';
 import { createManager } from '../../adoption-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { addPetWithPhoto, createPhotoStore, expireClaims, makeImage } from '../../photo-steps.ts';
@@ -23,16 +23,16 @@ await addPetWithPhoto(store, await createManager(store), await makeImage('red'))
 
 const files = [{ width: 1, height: 1, hash: '0'.repeat(64) }];
 const bytes = { original: 1, pictures: 1, storedMax: Number.POSITIVE_INFINITY };
-const writes: ReadonlyArray<(claim: Claim) => Promise<unknown>> = [
+const writes: ReadonlyArray<(claim: PhotoClaim) => Promise<unknown>> = [
   (claim) => markFailed(db, claim, 'unreadable'),
-  (claim) => extendClaim(db, claim, 600),
+  (claim) => extendClaim(db, 'photos', claim, 600),
   (claim) => releaseClaim(db, claim, 600, false),
   (claim) => waitForOriginal(db, claim),
   (claim) => db.transaction((tx) => planFiles(tx, claim, files, bytes), theService),
   (claim) => catalogue.transaction((tx) => markReady(tx, claim, { width: 1, height: 1, placeholder: 'x' }), theService),
 ];
 
-async function claim(): Promise<Claim> {
+async function claim(): Promise<PhotoClaim> {
   await expireClaims(store);
   const claimed = await claimPhoto(db, 60, 0n);
   if (!claimed) throw new Error('no photo waits');
@@ -51,11 +51,10 @@ test('0 of 200 late workers change the photo of its new owner, or one that waits
   let harmed = 0;
   let last = 0n;
   for (let round = 0; round < 200; round += 1) {
-    const write = writes[round % writes.length] as (late: Claim) => Promise<unknown>;
+    const write = writes[round % writes.length] as (late: PhotoClaim) => Promise<unknown>;
     const first = await claim();
     const second = await claim();
     await releaseClaim(db, second, 0, false);
-    // As many attempts count as when the first had it.
     const waiting = await readRow();
     await write(first);
     const isWaiting = (await readRow()) === waiting;
@@ -87,21 +86,4 @@ test('on a server that took over, the numbers of claims and leases that may be l
   expect(after.number - before.number).toBeGreaterThan(1_000_000n);
   expect(leaseAfter.id - leaseBefore.id).toBeGreaterThan(1_000_000n);
   await restart();
-});
-
-test('a process of release 1.1.0 claims and finishes a photo, and the late worker of this release changes nothing', async () => {
-  const late = await claim();
-  await expireClaims(store);
-  const [old] = await store.write<{ id: bigint; attempts: number }>(
-    `update photos set attempts = attempts + 1, claimed_until = now() + interval '1 min' where status = 'processing' returning id, attempts`,
-  );
-  const owned = await readRow();
-  for (const write of writes) await write(late);
-  expect(await readRow()).toBe(owned);
-  const failed = await store.write(
-    `update photos set status = 'failed', failure = 'unreadable' where id = $1 and attempts = $2 and status = 'processing' returning id`,
-    old?.id,
-    old?.attempts,
-  );
-  expect(failed).toHaveLength(1);
 });

@@ -199,7 +199,7 @@ describe('Workers that share the queue', () => {
     await deleteAll();
     const before = await counted();
     await addRows(250);
-    const claim = () => claimRemoved(db, { ageSecondsMin: tomorrow, sizeMax: 100, seconds: 60 });
+    const claim = () => claimRemoved(db, { of: 'removed-files', ageSecondsMin: tomorrow, sizeMax: 100, seconds: 60 });
     const claims = await Promise.all([claim(), claim(), claim()]);
     expect(claims.map((rows) => rows.length).toSorted()).toEqual([100, 100, 50]);
     expect(new Set(claims.flat().map(({ id }) => id)).size).toBe(250);

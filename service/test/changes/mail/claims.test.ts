@@ -2,17 +2,10 @@
 
 import { expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../../../../testkit/mail-server.ts';
-import {
-  beginMail,
-  claimMail,
-  countMail,
-  deferMail,
-  endMail,
-  extendMailClaim,
-  type MailClaim,
-} from '../../../src/changes/mail/claim-queries.ts';
+import { beginMail, claimMail, countMail, deferMail, endMail, type MailClaim } from '../../../src/changes/mail/claim-queries.ts';
 import { awaitMailInFlight, cancelMail, findMailFailures } from '../../../src/changes/mail/mail-queue.ts';
 import { theService } from '../../../src/domain/actor.ts';
+import { extendClaim } from '../../../src/platform/db/claims.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { Letters, mailKinds, makeDue, openMailSender, queue, readMail, sendAll } from '../../mail-steps.ts';
 import { poll } from '../../poll.ts';
@@ -33,7 +26,7 @@ async function claim(): Promise<MailClaim> {
 const count = { of: Buffer.alloc(32, 1), isConfirmation: false, max: { messages: 10, confirmations: 3 } };
 const writes: ReadonlyArray<(claimed: MailClaim) => Promise<unknown>> = [
   (claimed) => beginMail(db, claimed, 600),
-  (claimed) => extendMailClaim(db, claimed, 600),
+  (claimed) => extendClaim(db, 'mail', claimed, 600),
   (claimed) => endMail(db, claimed, 'sent', null),
   (claimed) => endMail(db, claimed, 'failed', '550'),
   (claimed) => deferMail(db, claimed, { seconds: 600, isOfRecipient: true, failure: '450' }),
