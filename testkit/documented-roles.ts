@@ -1,10 +1,10 @@
-// The roles that docs/operations.md tells operators to create, by the document's own SQL.
+// The roles that docs/operations/database.md tells operators to create, by the document's own SQL.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { connectTo } from './postgres.ts';
 
-const document = fileURLToPath(new URL('../docs/operations.md', import.meta.url));
+const document = fileURLToPath(new URL('../docs/operations/database.md', import.meta.url));
 
 /** The statements, in order, with this password for both logins. */
 export function documentedRoles(password: string): readonly string[] {

@@ -211,7 +211,7 @@ interface PgBouncerOptions {
 }
 
 /**
- * PgBouncer in session mode, in front of the PostgreSQL at `postgresUrl`. It has the settings that docs/operations.md tells operators
+ * PgBouncer in session mode, in front of the PostgreSQL at `postgresUrl`. It has the settings that docs/operations/database.md tells operators
  * to make, and otherwise its defaults.
  */
 export async function startPgBouncer(postgresUrl: string, { poolSize, settings: more }: PgBouncerOptions): Promise<PrivateServer> {

@@ -25,7 +25,7 @@ export interface WatchedRedisOptions {
   readonly downAfterMs?: number;
 }
 
-/** By default with the settings that docs/operations.md tells operators to make. */
+/** By default with the settings that docs/operations/redis.md tells operators to make. */
 export async function startWatchedRedis(options: WatchedRedisOptions = {}): Promise<WatchedRedis> {
   const { sentinelPassword, downAfterMs = 1_000 } = options;
   const settings = {

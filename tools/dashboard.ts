@@ -219,7 +219,7 @@ export function renderDashboard(): string {
   const dashboard = {
     uid: 'homeward',
     title: 'Homeward',
-    description: 'Is it well, who is hurt, where is the time, what is full. The alerts and what to do: docs/operations.md.',
+    description: 'Is it well, who is hurt, where is the time, what is full. The alerts and what to do: docs/operations/runbooks.md.',
     tags: ['homeward'],
     schemaVersion: 39,
     editable: true,

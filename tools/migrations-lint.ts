@@ -15,7 +15,7 @@ const timeoutMs = 60_000;
 /** Those up to here are released, and were written before `migrate` could build an index concurrently. */
 const lastExempt = '0008';
 
-/** The release before does not run on its schema, as docs/operations.md says. There must not be a second one. */
+/** The release before does not run on its schema, as docs/operations/database.md says. There must not be a second one. */
 const noStepBack = '0008_queued_deliveries';
 
 /** Without these, a migration would lock a table for as long as it takes to read it. */

@@ -41,7 +41,7 @@ const startFor = '20s';
 const rulesFile = 'deploy/prometheus/alerts.yml';
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-export const runbooksUrl = 'https://wiki.example/homeward/operations.md';
+export const runbooksUrl = 'https://wiki.example/homeward/runbooks.md';
 
 export interface Watched {
   readonly targets: readonly Target[];

@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 
 export interface NightStore {
   /**
-   * A session of a superuser on the store's database, opened before any fault. The roles are those of docs/operations.md: the tables
+   * A session of a superuser on the store's database, opened before any fault. The roles are those of docs/operations/database.md: the tables
    * belong to homeward_owner, and every process, command and doctor logs in as homeward_api. PostgreSQL has `archive_mode = on`, and an
    * `archive_command` that succeeds and was set by `alter system`: an option of the command line could not be changed by a fault.
    */

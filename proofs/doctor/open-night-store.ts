@@ -1,4 +1,4 @@
-// A whole store on servers of its own, set up as docs/operations.md says, for faults to be made in.
+// A whole store on servers of its own, set up as docs/operations/database.md says, for faults to be made in.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
 import path from 'node:path';
@@ -95,7 +95,7 @@ export async function openNightStore(root = ownRoot): Promise<OpenNightStore> {
   };
 }
 
-/** With the roles of docs/operations.md. Returns its name. */
+/** With the roles of docs/operations/database.md. Returns its name. */
 async function makeDatabase(url: string): Promise<string> {
   await using client = await connectTo(url);
   const statements = [

@@ -14,7 +14,7 @@ import { addAnimal, bySql, done, endSessions, ofDatabase, run, setting, type Unf
 export const secondFaults: readonly UnforeseenFault[] = [
   {
     name: 'pgbouncer-in-transaction-mode',
-    why: 'The pooler of the provider came with pool_mode = transaction, so what a process sets on one connection is met by others, which lose their role and their timeouts: serve takes the primary for a standby and does not start: docs/operations.md, PgBouncer, "Don\'t use transaction mode".',
+    why: 'The pooler of the provider came with pool_mode = transaction, so what a process sets on one connection is met by others, which lose their role and their timeouts: serve takes the primary for a standby and does not start: docs/operations/database.md, PgBouncer, "Not transaction mode".',
     async induce({ serve, superuser, folder }, undo): Promise<{ env: Record<string, string> }> {
       const address = new URL(await variableOf(serve.pid, 'DATABASE_URL'));
       address.port = String(await startTransactionPooler(superuser, folder, undo));
@@ -31,7 +31,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'connection-limit-of-the-login',
-    why: 'A limit for one small process is still on the login, so most connections of serve, and every command, are rejected while PostgreSQL itself has hundreds free: docs/operations.md, Roles in PostgreSQL, "alter role homeward_api connection limit".',
+    why: 'A limit for one small process is still on the login, so most connections of serve, and every command, are rejected while PostgreSQL itself has hundreds free: docs/operations/database.md, Connections, "alter role homeward_api connection limit".',
     async induce({ superuser }, undo): Promise<undefined> {
       undo.defer(() => done(superuser.query('alter role homeward_api connection limit -1')));
       await superuser.query('alter role homeward_api connection limit 3');
@@ -49,7 +49,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'pg-hba-without-the-store',
-    why: 'A playbook wrote pg_hba.conf again without the line of the store, so what is connected goes on until it breaks and nothing connects again: docs/operations.md, HomewardPostgresDown; docs/deploy.md, A standby that takes over.',
+    why: 'A playbook wrote pg_hba.conf again without the line of the store, so what is connected goes on until it breaks and nothing connects again: docs/operations/runbooks.md, HomewardPostgresDown; docs/deploy.md, A standby that takes over.',
     async induce({ superuser, serve }, undo): Promise<undefined> {
       const { rows } = await superuser.query<{ file: string }>("select current_setting('hba_file') as file");
       const file = rows[0]?.file ?? '';
@@ -89,7 +89,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'replica-role-of-the-login',
-    why: 'A tool that copied the store to this server left session_replication_role = replica on the login, so neither triggers nor foreign keys act for any process, without an error: searches show what was, and a category can be deleted with its animals: docs/operations.md, Roles in PostgreSQL, "the foreign key of animals protects those in use"; migrations 0018 to 0020.',
+    why: 'A tool that copied the store to this server left session_replication_role = replica on the login, so neither triggers nor foreign keys act for any process, without an error: searches show what was, and a category can be deleted with its animals: docs/operations/database.md, Roles in PostgreSQL; migrations 0018 to 0020.',
     induce: bySql(
       ['alter role homeward_api set session_replication_role = replica', endSessions],
       ['alter role homeward_api reset session_replication_role', endSessions],
@@ -109,7 +109,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'publication-without-replica-identity',
-    why: 'A tool for change data capture publishes the outbox, whose replica identity somebody had set to nothing, so PostgreSQL rejects every delete in it, no event is published, and streams and webhooks are silent: docs/operations.md, The worker, "publishes events: moves them from outbox to the feed".',
+    why: 'A tool for change data capture publishes the outbox, whose replica identity somebody had set to nothing, so PostgreSQL rejects every delete in it, no event is published, and streams and webhooks are silent: docs/operations/processes.md, The worker, publish-events.',
     async induce(store, undo): Promise<undefined> {
       undo.defer(async () => {
         await store.superuser.query('drop publication if exists capture');
@@ -127,7 +127,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'schema-of-another-owner',
-    why: 'A hardening script gave the schema public to postgres, so the functions that make the partitions of the coming days may not create a table, and in two days the feed, usage and webhooks stop; migrate fails too: docs/operations.md, The feed of events; Roles in PostgreSQL, "only through functions of the owner".',
+    why: 'A hardening script gave the schema public to postgres, so the functions that make the partitions of the coming days may not create a table, and in two days the feed, usage and webhooks stop; migrate fails too: docs/operations/webhooks.md, The feed of events; database.md, Roles in PostgreSQL.',
     async induce({ superuser, worker }, undo): Promise<undefined> {
       undo.defer(async () => {
         await superuser.query('alter schema public owner to pg_database_owner');
@@ -147,7 +147,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'default-partition-of-events',
-    why: 'Somebody added a default partition as a safety net. Its name is no day, so the job that makes and drops partitions fails every hour, and events are kept until the disk is full: docs/operations.md, The worker, rotate-event-partitions; The feed of events, "the worker retains 30 days".',
+    why: 'Somebody added a default partition as a safety net. Its name is no day, so the job that makes and drops partitions fails every hour, and events are kept until the disk is full: docs/operations/processes.md, The worker, rotate-event-partitions; webhooks.md, "the worker retains 30 days".',
     async induce({ superuser, worker }, undo): Promise<undefined> {
       undo.defer(async () => {
         await superuser.query('drop table if exists events_default');
@@ -163,7 +163,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'listings-of-another-owner',
-    why: 'The table of searches was restored by a superuser and belongs to postgres. Triggers write it with the rights of homeward_owner, so every order and every change of a status is a server error: migration 0022, keep_listing_of_pet(), "security definer"; docs/operations.md, Roles in PostgreSQL.',
+    why: 'The table of searches was restored by a superuser and belongs to postgres. Triggers write it with the rights of homeward_owner, so every order and every change of a status is a server error: migration 0022, keep_listing_of_pet(), "security definer"; docs/operations/database.md, Roles in PostgreSQL.',
     induce: bySql(['alter table listings owner to postgres'], ['alter table listings owner to homeward_owner']),
     named: /(?=[\s\S]*listings)(?=[\s\S]*(own|belong|right|permission|privilege|may not))/i,
     fix: /owner to|grant/i,
@@ -171,7 +171,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'slot-of-a-standby-that-is-gone',
-    why: 'A standby was switched off for good and its replication slot was not, so PostgreSQL keeps every segment of its log since then, until its disk is full and nothing can be written: docs/backup.md, Whether it works, "PostgreSQL keeps the segments, and its disk fills"; docs/operations.md, HomewardPostgresDown, "is its disk full".',
+    why: 'A standby was switched off for good and its replication slot was not, so PostgreSQL keeps every segment of its log since then, until its disk is full and nothing can be written: docs/backup.md, Whether it works, "PostgreSQL keeps the segments, and its disk fills"; docs/operations/runbooks.md, HomewardPostgresDown, "its disk is full".',
     async induce({ superuser }, undo): Promise<undefined> {
       await superuser.query("select pg_create_physical_replication_slot('standby_of_last_year', true)");
       undo.defer(async () => {
@@ -190,7 +190,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'disk-of-a-tablespace-not-mounted',
-    why: 'Profiles were moved to a disk of their own, which is not mounted after a reboot, so PostgreSQL runs and every search and every profile is a server error: docs/operations.md, HomewardErrors; docs/reliability.md, Promised, "A write that got a success is there".',
+    why: 'Profiles were moved to a disk of their own, which is not mounted after a reboot, so PostgreSQL runs and every search and every profile is a server error: docs/operations/runbooks.md, HomewardErrors; docs/reliability.md, Promised, "A write that got a success is there".',
     async induce({ superuser }, undo): Promise<undefined> {
       const user = serverUser();
       const { rows } = await superuser.query<{ data: string }>("select current_setting('data_directory') as data");
@@ -217,7 +217,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'change-of-a-table-never-committed',
-    why: 'Somebody began to alter orders in psql, was called away and has not committed, so every read and every write of an order waits and is 503: docs/operations.md, HomewardPoolFull, "end the session that blocks"; Migrating, "It never blocks requests for long".',
+    why: 'Somebody began to alter orders in psql, was called away and has not committed, so every read and every write of an order waits and is 503: docs/operations/runbooks.md, HomewardPoolFull, "end the session that blocks"; database.md, Migrating.',
     async induce({ superuser }, undo): Promise<undefined> {
       const { host, port, database } = superuser;
       const session = new pg.Client({ host, port, user: 'postgres', ...(database && { database }), application_name: 'psql' });
@@ -233,7 +233,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'redis-has-no-room-for-clients',
-    why: 'A program leaks connections to the shared Redis, whose maxclients is used up, so no process of the store gets in again, each counts limits alone, and every change takes a second longer: docs/operations.md, Redis, "What a loss means"; ADR 0010.',
+    why: 'A program leaks connections to the shared Redis, whose maxclients is used up, so no process of the store gets in again, each counts limits alone, and every change takes a second longer: docs/operations/redis.md, "When it is lost"; ADR 0010.',
     async induce({ redis }, undo): Promise<undefined> {
       const before = await setting(redis, 'maxclients');
       undo.defer(() => done(redis.call('CONFIG', 'SET', 'maxclients', before)));
@@ -247,7 +247,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'redis-runs-a-script-without-end',
-    why: 'Somebody runs a script in the shared Redis that never ends, so it replies BUSY to everyone, limits are counted by each process, bans are not shared, and every change takes a second longer: docs/operations.md, Redis, Latency, "don\'t run slow commands on it".',
+    why: 'Somebody runs a script in the shared Redis that never ends, so it replies BUSY to everyone, limits are counted by each process, bans are not shared, and every change takes a second longer: docs/operations/redis.md, Latency, "without slow commands".',
     async induce({ redis }, undo): Promise<undefined> {
       const other = redis.duplicate();
       other.on('error', () => {});
@@ -267,7 +267,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'folder-of-pictures-read-only',
-    why: 'The disk of the pictures was remounted read-only after an error, and only that of the originals can be written, so photos are accepted and never become ready: docs/operations.md, Photos; docs/guides/photos.md, Add a photo, "Seconds later it is ready or failed".',
+    why: 'The disk of the pictures was remounted read-only after an error, and only that of the originals can be written, so photos are accepted and never become ready: docs/operations/photos.md; docs/guides/photos.md, Add a photo, "Seconds later it is ready or failed".',
     async induce({ photosFolder }, undo): Promise<undefined> {
       const pictures = path.join(photosFolder, 'photos');
       const created = await mkdir(pictures, { recursive: true });
@@ -282,7 +282,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'disk-of-photos-without-inodes',
-    why: 'The disk of photos has gigabytes free and no inode, so every upload is rejected as if it were full and no picture can be stored, while the figure of free space is good: docs/operations.md, Photos, "A full disk"; HomewardPhotoStorageFull.',
+    why: 'The disk of photos has gigabytes free and no inode, so every upload is rejected as if it were full and no picture can be stored, while the figure of free space is good: docs/operations/photos.md, "A full disk"; runbooks.md, HomewardPhotoStorageFull.',
     async induce({ photosFolder }, undo): Promise<undefined> {
       const { files, ffree } = await statfs(photosFolder);
       undo.defer(() => done(run('mount', ['-o', `remount,nr_inodes=${files}`, photosFolder])));
@@ -294,7 +294,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'journal-rotated-away',
-    why: 'logrotate has emptied the journal as if it were a log, so after a restore or a failover the keys that were revoked before work again: docs/operations.md, The journal, "Store the file … at least as long as the oldest backup"; A failover, "What was revoked stays revoked".',
+    why: 'logrotate has emptied the journal as if it were a log, so after a restore or a failover the keys that were revoked before work again: docs/operations/journal.md, "at least as long as the oldest backup"; failover.md, A failover, "What was revoked stays revoked".',
     async induce(store, undo): Promise<undefined> {
       const journal = await variableOf(store.worker.pid, 'HOMEWARD_JOURNAL');
       const { id } = JSON.parse(await store.homeward('keys', 'create', '--client', 'Night Partner', '--plan', 'free', '--json'));
@@ -315,7 +315,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'socket-of-images-that-nobody-serves',
-    why: 'Something holds the socket of images that accepts connections and never replies, as a socket unit of systemd whose service does not start, so photos stay in processing for ever: docs/operations.md, Images, "If it does not run, photos wait"; docs/guides/photos.md, "Seconds later it is ready or failed".',
+    why: 'Something holds the socket of images that accepts connections and never replies, as a socket unit of systemd whose service does not start, so photos stay in processing for ever: docs/operations/photos.md, Images, "If it does not run, photos wait"; docs/guides/photos.md, "Seconds later it is ready or failed".',
     async induce({ worker }, undo): Promise<undefined> {
       const socket = await variableOf(worker.pid, 'HOMEWARD_IMAGES_SOCKET');
       await rename(socket, `${socket}.away`);

@@ -27,7 +27,7 @@ export const endSessions = "select pg_terminate_backend(pid) from pg_stat_activi
 export const unforeseenFaults: readonly UnforeseenFault[] = [
   {
     name: 'redis-user-without-scripts',
-    why: 'A hardened ACL denies EVAL while PING, ROLE and SET work, so each process counts limits alone and a client gets its limit from each: docs/operations.md, Redis; ADR 0008, "One call decides".',
+    why: 'A hardened ACL denies EVAL while PING, ROLE and SET work, so each process counts limits alone and a client gets its limit from each: docs/operations/redis.md; ADR 0008, "One call decides".',
     async induce({ redis }, undo): Promise<undefined> {
       undo.defer(() => done(redis.call('ACL', 'SETUSER', 'default', '+@all')));
       await redis.call('ACL', 'SETUSER', 'default', '-@scripting');
@@ -38,7 +38,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'redis-writes-paused',
-    why: 'A failover script left CLIENT PAUSE WRITE behind, so Redis replies to PING and to no write, limits are counted by each process and every change takes a second longer: docs/operations.md, Redis, "Only a primary is used".',
+    why: 'A failover script left CLIENT PAUSE WRITE behind, so Redis replies to PING and to no write, limits are counted by each process and every change takes a second longer: docs/operations/redis.md, "Only a primary is used".',
     async induce({ redis }, undo): Promise<undefined> {
       undo.defer(() => done(redis.call('CLIENT', 'UNPAUSE')));
       await redis.call('CLIENT', 'PAUSE', '3600000', 'WRITE');
@@ -48,7 +48,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'redis-stopped-writing-after-a-failed-snapshot',
-    why: 'Snapshots are on, as in the redis.conf of distributions, and the last one failed, so Redis rejects every write with MISCONF and limits and bans are not shared: docs/operations.md, Redis, "Switch off snapshots".',
+    why: 'Snapshots are on, as in the redis.conf of distributions, and the last one failed, so Redis rejects every write with MISCONF and limits and bans are not shared: docs/operations/redis.md, "switch off snapshots".',
     async induce({ redis }, undo): Promise<undefined> {
       const file = path.join(await setting(redis, 'dir'), await setting(redis, 'dbfilename'));
       // A snapshot is renamed to this name, which fails for root too.
@@ -68,7 +68,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'database-read-only-by-default',
-    why: 'Some providers, and maintenance by hand, set default_transaction_read_only, so that the primary looks like a standby and every request is 503: docs/operations.md, A failover, "Only a primary is used".',
+    why: 'Some providers, and maintenance by hand, set default_transaction_read_only, so that the primary looks like a standby and every request is 503: docs/operations/failover.md, A failover, "Only a primary is used".',
     induce: bySql(
       [ofDatabase('set default_transaction_read_only = on'), endSessions],
       [ofDatabase('reset default_transaction_read_only'), endSessions],
@@ -79,7 +79,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'search-path-of-the-login',
-    why: 'A search_path for reports was set on the login, so no process finds a table and every request is 503, while migrate finds nothing to do: docs/operations.md, Roles in PostgreSQL; migration 0001, which grants the schema that is current.',
+    why: 'A search_path for reports was set on the login, so no process finds a table and every request is 503, while migrate finds nothing to do: docs/operations/database.md, Roles in PostgreSQL; migration 0001, which grants the schema that is current.',
     induce: bySql(
       ['create schema reports', 'alter role homeward_api set search_path = reports', endSessions],
       ['alter role homeward_api reset search_path', 'drop schema if exists reports', endSessions],
@@ -120,7 +120,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'row-security-on-keys',
-    why: 'A linter of the provider asked for row level security, and without a policy homeward_app sees no row, without an error, so that the keys of all partners are 401: docs/operations.md, Roles in PostgreSQL, "It may select, insert and update".',
+    why: 'A linter of the provider asked for row level security, and without a policy homeward_app sees no row, without an error, so that the keys of all partners are 401: docs/operations/database.md, Roles in PostgreSQL.',
     induce: bySql(['alter table api_keys enable row level security'], ['alter table api_keys disable row level security']),
     named: /row.?(level.)?security|\bRLS\b/i,
     fix: /disable row level security|create policy/i,
@@ -148,7 +148,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'partition-of-today-detached',
-    why: 'The table with the events of today was detached and still has its name, so the worker neither finds nor creates a partition, and the feed, streams and webhooks stop: docs/operations.md, The feed of events.',
+    why: 'The table with the events of today was detached and still has its name, so the worker neither finds nor creates a partition, and the feed, streams and webhooks stop: docs/operations/webhooks.md, The feed of events.',
     async induce(store, undo): Promise<undefined> {
       const day = new Date().toISOString().slice(0, 10);
       const partition = `events_${day.replaceAll('-', '')}`;
@@ -168,7 +168,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'extension-in-another-schema',
-    why: 'A linter asked for extensions outside of public, so writing a profile with a breed is a server error, since its trigger finds no unaccent(): docs/operations.md, the extensions that are needed; migration 0020, which pins the search_path.',
+    why: 'A linter asked for extensions outside of public, so writing a profile with a breed is a server error, since its trigger finds no unaccent(): docs/operations/processes.md, the extensions that are needed; migration 0020, which pins the search_path.',
     induce: bySql(
       ['create schema extensions', 'alter extension unaccent set schema extensions'],
       ['alter extension unaccent set schema public', 'drop schema if exists extensions'],
@@ -180,7 +180,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'audit-trigger-of-somebody-else',
-    why: 'A trigger that no migration has made writes orders to a schema that homeward_app may not use, so every order is a server error: ARCHITECTURE.md, One source for each fact, "Tables, constraints, privileges"; docs/operations.md, Roles in PostgreSQL.',
+    why: 'A trigger that no migration has made writes orders to a schema that homeward_app may not use, so every order is a server error: ARCHITECTURE.md, One source for each fact, "Tables, constraints, privileges"; docs/operations/database.md, Roles in PostgreSQL.',
     induce: bySql(
       [
         'create schema audit',
@@ -218,7 +218,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'staging-processes-on-the-production-store',
-    why: 'A deployment with HOMEWARD_ENVIRONMENT=staging got the address of production, so the keys of all partners are 401 and new keys are of the wrong kind: docs/operations.md, Configuration, "two deployments, each with its own database".',
+    why: 'A deployment with HOMEWARD_ENVIRONMENT=staging got the address of production, so the keys of all partners are 401 and new keys are of the wrong kind: docs/operations/settings.md, "two deployments with a database each".',
     async induce(store, undo): Promise<{ env: Record<string, string> }> {
       await addClient(store);
       const env = { HOMEWARD_ENVIRONMENT: 'staging' };
@@ -236,7 +236,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'photos-volume-not-mounted',
-    why: 'After a reboot an empty folder is where the disk of photos was, which can be written, so every picture on the sites of partners is 404: docs/operations.md, Photos, "A picture whose file is missing is 404".',
+    why: 'After a reboot an empty folder is where the disk of photos was, which can be written, so every picture on the sites of partners is 404: docs/operations/photos.md, "The mark".',
     async induce(store, undo): Promise<undefined> {
       await addReadyPhoto(store, undo);
       const { uid, gid } = await stat(store.photosFolder);
@@ -251,7 +251,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'frozen-serve',
-    why: 'A stopped process still holds its port, so connections are accepted and no request gets a response: docs/operations.md, HomewardApiDown, and Processes behind a load balancer, "Liveness".',
+    why: 'A stopped process still holds its port, so connections are accepted and no request gets a response: docs/operations/runbooks.md, HomewardApiDown; processes.md, "Liveness".',
     async induce({ serve }, undo): Promise<undefined> {
       const { pid } = serve;
       undo.defer(() => void process.kill(pid, 'SIGCONT'));
@@ -279,7 +279,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'journal-that-keeps-nothing',
-    why: 'Somebody silenced an error of the journal with a link to /dev/null, so after a restore revoked keys work again, or revocations fail because it can not be flushed: docs/operations.md, The journal, "appended there too, and flushed to disk".',
+    why: 'Somebody silenced an error of the journal with a link to /dev/null, so after a restore revoked keys work again, or revocations fail because it can not be flushed: docs/operations/journal.md, "If a line can\'t be written, the change is not made".',
     async induce({ folder, worker }, undo): Promise<{ env: Record<string, string> }> {
       const journal = path.join(folder, 'night-journal.log');
       // A link in the store's folder: the spare file, which is made beside the journal, must not be in /dev.

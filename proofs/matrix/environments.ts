@@ -61,12 +61,12 @@ async function createLogin(url: string, name: string): Promise<void> {
   await queryAt(url, `create role ${name} login createrole createdb password ${pg.escapeLiteral(password)}`);
 }
 
-const operations = fileURLToPath(new URL('../../docs/operations.md', import.meta.url));
+const redisPage = fileURLToPath(new URL('../../docs/operations/redis.md', import.meta.url));
 
-/** The user of docs/operations.md, as a line of the configuration of Redis. */
+/** The user of docs/operations/redis.md, as a line of the configuration of Redis. */
 function documentedUser(): string {
-  const [, rules = ''] = /^user homeward on >PASSWORD (.+)$/m.exec(readFileSync(operations, 'utf8')) ?? [];
-  if (!rules) throw new Error(`${operations} has no user of Redis any more`);
+  const [, rules = ''] = /^user homeward on >PASSWORD (.+)$/m.exec(readFileSync(redisPage, 'utf8')) ?? [];
+  if (!rules) throw new Error(`${redisPage} has no user of Redis any more`);
   return `homeward on >${redisPassword} ${rules}`;
 }
 const redisPassword = 'sesame-42';
@@ -134,7 +134,7 @@ export const environments: readonly Environment[] = [
   {
     name: 'redis-tls',
     findObstacle: () => missing('redis-server'),
-    title: 'Redis with the user of operations.md, by TLS with a CA of your own',
+    title: 'Redis with the user of operations/redis.md, by TLS with a CA of your own',
     async start(opened, parts) {
       const { ownerUrl, apiUrl } = await setUpPostgres(opened, parts);
       return { ownerUrl, env: { DATABASE_URL: apiUrl, ...(await setUpRedis(opened, parts, { tls: true, program: 'redis-server' })) } };
@@ -142,7 +142,7 @@ export const environments: readonly Environment[] = [
   },
   {
     name: 'valkey',
-    title: 'Valkey with the user of operations.md',
+    title: 'Valkey with the user of operations/redis.md',
     findObstacle: () => missing(valkey),
     async start(opened, parts) {
       const { ownerUrl, apiUrl } = await setUpPostgres(opened, parts);

@@ -23,7 +23,7 @@ const alertTimeoutMs = 90_000;
 const processedWithinMs = 120_000;
 
 export const photosGone: Procedure = {
-  file: 'docs/operations.md',
+  file: 'docs/operations/runbooks.md',
   heading: '## When photos are gone',
   mutant: { from: 'rsync --archive --ignore-existing', to: 'rsync --archive --dry-run' },
   run: losePhotos,

@@ -20,7 +20,7 @@ import { OperatorShell } from './operator-shell.ts';
 import { checksClaim, commandsClaim, follow, type Procedure } from './procedure.ts';
 
 export const postgresFull: Procedure = {
-  file: 'docs/operations.md',
+  file: 'docs/operations/runbooks.md',
   heading: "## When PostgreSQL's disk is full",
   mutant: { from: "select pg_drop_replication_slot('gone')", to: 'select 1' },
   run: fillDisk,

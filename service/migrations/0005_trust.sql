@@ -4,8 +4,7 @@
 -- online: no, orders and events wait while their indexes are built
 -- runs with: 1.0.0
 
--- Each file is one transaction, in which an index can't be built beside writers: docs/operations.md says how long they wait, and how
--- a large store builds those on orders beforehand. What locks a table that every request reads comes last.
+-- Each file is one transaction, in which an index can't be built beside writers: they wait meanwhile. What locks a table that every request reads comes last.
 -- squawk-ignore-file require-concurrent-index-creation, constraint-missing-not-valid
 
 -- Bounds on open orders: of a client, and of one adopter within it.

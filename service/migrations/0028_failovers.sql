@@ -12,7 +12,7 @@ alter table feed
   add column gaps int8multirange not null default '{}';
 update feed set server = (select server from deployment);
 
--- A worker that sees a standby take over records it. It does not hide a restore: see 'A failover' in docs/operations.md.
+-- A worker that sees a standby take over records it. It does not hide a restore: see 'A failover' in docs/operations/failover.md.
 grant update (server) on deployment to homeward_app;
 -- The publisher's mark is never beyond what was assigned.
 grant select on sequence outbox_id_seq to homeward_app;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { dashboardFile, renderDashboard, rows } from '../../../tools/dashboard.ts';
 import { metricTable } from '../../src/operations/telemetry/metric-table.ts';
+import { operations } from './operations-pages.ts';
 
 interface Rule {
   readonly alert: string;
@@ -13,20 +14,20 @@ interface Rule {
 
 const { groups } = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8')) as { groups: ReadonlyArray<{ rules: readonly Rule[] }> };
 const rules = groups.flatMap((group) => group.rules);
-const operations = readFileSync('docs/operations.md', 'utf8');
+const runbooks = readFileSync('docs/operations/runbooks.md', 'utf8');
 
-const partsOfRunbook = ['Users notice', 'Look at', 'Mend', 'Over when', 'Wake someone else'];
+const partsOfRunbook = ['You see', 'It means', 'Do', 'Over when', 'Wake'];
 /** Those that must show what to type: a query or a command. */
-const partsWithCode = new Set(['Look at', 'Mend']);
+const partsWithCode = new Set(['It means', 'Do']);
 
 /** The names of metrics in an expression. */
 const metricsOf = (expression: string) => [...expression.matchAll(/\b(?:homeward|process)_\w+/g)].map(([name]) => name);
 const known = (name: string) => name.replace(/_(bucket|sum|count)$/, '') in metricTable || name in metricTable;
 
 describe.each(rules)('The alert $alert', ({ alert, expr, labels, annotations }) => {
-  test('has a runbook: what users notice, the query, what mends it, when it is over, and when to wake someone else', () => {
-    expect(annotations.runbook).toBe(`{{ or $externalLabels.runbooks "docs/operations.md" }}#${alert.toLowerCase()}`);
-    const [, runbook = ''] = operations.split(`\n### ${alert}\n`);
+  test('has a runbook: what you see, what it means, what to do, when it is over, and whom to wake', () => {
+    expect(annotations.runbook).toBe(`{{ or $externalLabels.runbooks "docs/operations/runbooks.md" }}#${alert.toLowerCase()}`);
+    const [, runbook = ''] = runbooks.split(`\n### ${alert}\n`);
     const lines = (runbook.split('\n#', 1)[0] ?? '').trim().split('\n');
     const parts = lines.map((line) => /^- \*\*(.+?)\*\*: (.+)$/.exec(line)?.slice(1) ?? [line, '']);
     expect(parts.map(([name]) => name)).toEqual(partsOfRunbook);
@@ -43,8 +44,8 @@ describe.each(rules)('The alert $alert', ({ alert, expr, labels, annotations }) 
   });
 });
 
-test('docs/operations.md has no section of an alert that does not exist, and names metrics that exist', () => {
-  const sections = [...operations.matchAll(/^### (Homeward\w+)$/gm)].map(([, name]) => name);
+test('docs/operations has no runbook of an alert that does not exist, and names metrics that exist', () => {
+  const sections = [...runbooks.matchAll(/^### (Homeward\w+)$/gm)].map(([, name]) => name);
   expect(sections.sort()).toEqual(rules.map(({ alert }) => alert).sort());
   const codes = [...operations.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
   const named = codes.flatMap((code) => [...code.matchAll(/\bhomeward_(?!app\b|api\b|owner\b)\w+/g)].map(([name]) => name));

@@ -4,12 +4,17 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { fencedBlocks, withoutBlocks } from './fenced-blocks.ts';
+import { operations } from './operations-pages.ts';
 
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 const program = await buildProgram({});
 
-describe.each(['README.md', 'docs/operations.md', 'docs/deploy.md', 'docs/backup.md', 'docs/security.md'])('%s', (file) => {
-  const markdown = read(file);
+const documents: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['README.md', 'docs/deploy.md', 'docs/backup.md', 'docs/security.md'].map((file) => [file, read(file)])),
+  'docs/operations': operations,
+};
+
+describe.each(Object.entries(documents))('%s', (_, markdown) => {
   const shell = fencedBlocks(markdown).filter(({ language }) => ['', 'sh'].includes(language));
   const blocks = shell.flatMap(({ text }) => text.split('\n'));
   const inline = [...withoutBlocks(markdown).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);

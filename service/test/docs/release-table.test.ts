@@ -1,4 +1,4 @@
-// docs/operations.md says of each release whether the one before runs on its schema, as its migrations do.
+// docs/operations/database.md says of each release whether the one before runs on its schema, as its migrations do.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compareReleases, migrationsDir, readMigrations } from '../../src/platform/db/migration-files.ts';
@@ -8,7 +8,7 @@ const files = readMigrations(migrationsDir);
 const releases = [...new Set(planFrom(files, []).pending.map(({ release }) => release))].toSorted(compareReleases);
 
 test('the table of releases has a row for each release that has migrations', () => {
-  const document = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../../docs/operations/database.md', import.meta.url), 'utf8');
   const [, table = ''] = /^\| Schema of \|.*\n.*\n((?:\|.*\n)+)/m.exec(document) ?? [];
   expect(table.trimEnd().split('\n')).toEqual(releases.map(rowOf));
 });

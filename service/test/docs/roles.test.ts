@@ -1,4 +1,4 @@
-// The SQL of docs/operations.md, "Roles in PostgreSQL", run as it is: by a superuser, and by a login as managed PostgreSQL gives one.
+// The SQL of docs/operations/database.md, "Roles in PostgreSQL", run as it is: by a superuser, and by a login as managed PostgreSQL gives one.
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { createDocumentedRoles } from '../../../testkit/documented-roles.ts';

@@ -1,15 +1,14 @@
-// Runs each command whose output docs/operations.md shows. The words must match; numbers may differ.
-import { readFileSync } from 'node:fs';
+// Runs each command whose output docs/operations shows. The words must match; numbers may differ.
 import { expect, test } from 'vitest';
 import { actAll, addPet, adopter, createManager } from '../adoption-steps.ts';
 import { decideAll, submit } from '../application-steps.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { openTestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
+import { operations } from './operations-pages.ts';
 
-const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 /** A block may show several commands, each with its output. */
-const shown = fencedBlocks(guide)
+const shown = fencedBlocks(operations)
   .flatMap(({ text }) => text.split(/^(?=\$ )/m))
   .flatMap((text) => {
     const [, args, output = ''] = /^\$ homeward ([^\n]+)\n(.+)$/s.exec(text) ?? [];
@@ -36,7 +35,7 @@ await decideAll(store, manager, application.id, 'withdraw');
 await submit(store, manager, petId, { adopter });
 await store.write('insert into categories (id) select generate_series(101, 112)');
 
-test('docs/operations.md shows the output of ten commands or more', () => {
+test('docs/operations shows the output of ten commands or more', () => {
   expect(shown.length).toBeGreaterThanOrEqual(10);
 });
 
@@ -46,7 +45,7 @@ test.each(shown)('homeward $args prints what is shown', async ({ args, output })
 });
 
 test('homeward verify --json prints the object that is shown', async () => {
-  const [, object = '{}'] = /With `--json` it prints one object: `(\{.+?\})`/.exec(guide) ?? [];
+  const [, object = '{}'] = /With `--json` it prints one object: `(\{.+?\})`/.exec(operations) ?? [];
   const { stdout } = await homeward(['verify', '--json'], { env });
   expect(Object.keys(JSON.parse(stdout))).toEqual(Object.keys(JSON.parse(object)));
 });

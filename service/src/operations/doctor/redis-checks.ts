@@ -249,7 +249,7 @@ async function checkCommands(client: Redis): Promise<Judgement> {
 function judgeFailure(failure: string): Judgement {
   const found = `Redis rejects a command that every request needs, so that each process counts limits by itself: ${failure.replace(/\.?$/, '.')}`;
   if (/NOPERM|permission/i.test(failure)) {
-    return broken(found, 'Permit it in the ACL of the user in REDIS_URL: docs/operations.md, Redis, says what the store uses.');
+    return broken(found, 'Permit it in the ACL of the user in REDIS_URL: docs/operations/redis.md says what the store uses.');
   }
   return broken(found, 'Remove what the message names, or look at the log of Redis.');
 }

@@ -18,7 +18,7 @@ const consoleOnly = metricsIn('console');
 const shared = <const Names extends readonly string[]>(help: string, ...labels: Names) =>
   worker.gauge(`${help} Each worker has the same figure: use max().`, ...labels);
 
-/** All metrics. What is served and the table in docs/operations.md come from here. */
+/** All metrics. What is served and the table in docs/operations/metrics.md come from here. */
 export const metricTable = {
   homeward_build_info: all.gauge('Always 1. The labels are the release and the version of Node.js.', 'version', 'node'),
   process_start_time_seconds: all.gauge('When the process started, as a Unix time.'),

@@ -97,12 +97,12 @@ function explainLogin(code: string, error: Error, message: string, address: stri
   if (code === tooManyConnections && routine === 'InitializeSessionUserId')
     return {
       problem: `its role "${name}" has as many connections as its connection limit allows.`,
-      fix: `As a superuser: alter role "${name}" connection limit … (docs/operations.md has the sum), or lower HOMEWARD_POOL_SIZE.`,
+      fix: `As a superuser: alter role "${name}" connection limit … (docs/operations/database.md has the sum), or lower HOMEWARD_POOL_SIZE.`,
     };
   if (code === tooManyConnections && routine === 'CheckMyDatabase')
     return {
       problem: `the database "${name}" has as many connections as its connection limit allows.`,
-      fix: `As its owner: alter database "${name}" connection limit … (docs/operations.md has the sum), or lower HOMEWARD_POOL_SIZE.`,
+      fix: `As its owner: alter database "${name}" connection limit … (docs/operations/database.md has the sum), or lower HOMEWARD_POOL_SIZE.`,
     };
   if (code === tooManyConnections)
     return {

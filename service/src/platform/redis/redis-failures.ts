@@ -22,7 +22,7 @@ function explainReply(error: Error | undefined): Explained | undefined {
   if (message.startsWith('NOPERM'))
     return {
       problem: `it does not permit the user of REDIS_URL what the store needs (${message}).`,
-      fix: 'Permit it in the ACL: docs/operations.md, Redis, says what the store uses.',
+      fix: 'Permit it in the ACL: docs/operations/redis.md says what the store uses.',
     };
   if (/max number of clients/.test(message))
     return {

@@ -171,7 +171,7 @@ describe('A cursor', () => {
     expect((await list('/v1/events')).json).toEqual([]);
   });
 
-  test('is 410 after a restore, once the operator has advanced the feed as docs/operations.md describes', async () => {
+  test('is 410 after a restore, once the operator has advanced the feed as docs/operations/webhooks.md describes', async () => {
     await publishPets(3);
     const { next } = await readOn(store, key);
     await owner.query('update feed set first_position = last_position + 1000000001, last_position = last_position + 1000000000');

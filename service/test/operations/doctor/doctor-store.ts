@@ -1,4 +1,4 @@
-// A whole store of its own, set up as docs/operations.md says: durable, with a login that is not the owner, and with a worker.
+// A whole store of its own, set up as docs/operations says: durable, with a login that is not the owner, and with a worker.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

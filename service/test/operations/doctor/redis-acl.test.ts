@@ -1,4 +1,4 @@
-// The user of Redis that docs/operations.md has may do all that the store does, and no more.
+// The user of Redis that docs/operations/redis.md has may do all that the store does, and no more.
 import { globSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { homeward } from '../../cli/homeward-command.ts';
 import { createTestStore } from '../../test-store.ts';
 
 const opened = new AsyncDisposableStack();
-const [, rules = ''] = /^user homeward on >PASSWORD (.+)$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+const [, rules = ''] = /^user homeward on >PASSWORD (.+)$/m.exec(readFileSync('docs/operations/redis.md', 'utf8')) ?? [];
 const redis = opened.use(await startRedis());
 const admin = opened.adopt(new Redis(redis.url), (client) => client.disconnect());
 await admin.call('ACL', 'SETUSER', 'homeward', 'on', '>sesame', ...rules.split(' '));
