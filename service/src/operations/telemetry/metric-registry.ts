@@ -1,4 +1,3 @@
-import { type Metric, Registry } from 'prom-client';
 import {
   type Histogram,
   type HistogramName,
@@ -30,11 +29,7 @@ interface Sample {
  * and no number is stored twice.
  */
 export class MetricRegistry {
-  readonly #registry = new Registry();
-
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
+  readonly #metrics: Array<() => string> = [];
 
   addValues<Name extends ValueName>(name: Name, read: () => Iterable<Value<Name>>): void {
     this.#add(name, () => [...read()]);
@@ -61,18 +56,24 @@ export class MetricRegistry {
     this.#add(name, () => samplesOf(name, {}, histogram));
   }
 
-  /** In the text format of Prometheus. */
-  async render(): Promise<string> {
-    return this.#registry.metrics();
+  /** In the text format of Prometheus, version 0.0.4. */
+  render(): string {
+    return `${this.#metrics.map((metric) => metric()).join('\n\n')}\n`;
   }
 
-  /** prom-client's own counters and histograms can't be set, but its registry takes whatever can be read. */
   #add(name: MetricName, read: () => Sample[]): void {
     const { type, help } = metricTable[name];
-    const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: read() }) };
-    this.#registry.registerMetric(metric as unknown as Metric);
+    const head = [`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`];
+    this.#metrics.push(() => [...head, ...read().map((sample) => lineOf(name, sample))].join('\n'));
   }
 }
+
+function lineOf(name: string, { metricName = name, labels, value }: Sample): string {
+  const named = Object.entries(labels).map(([label, of]) => `${label}="${escaped(of).replaceAll('"', '\\"')}"`);
+  return `${metricName}${named.length > 0 ? `{${named.join(',')}}` : ''} ${String(value).replace(/^(-?)Infinity$/, (_, sign) => `${sign || '+'}Inf`)}`;
+}
+
+const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 
 function samplesOf(name: string, labels: Sample['labels'], histogram: Histogram): Sample[] {
   const { buckets, sum, count } = histogram.read();

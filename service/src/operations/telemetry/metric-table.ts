@@ -182,7 +182,7 @@ export type ValueName = NamesOf<'counter' | 'gauge'>;
 export type UnlabelledName = { [Name in MetricName]: (typeof metricTable)[Name]['labels'] extends readonly [] ? Name : never }[MetricName];
 export type Labels<Name extends MetricName> = Readonly<Record<(typeof metricTable)[Name]['labels'][number], string>>;
 
-/** Counts values by bucket. Plain numbers, since one is observed for each request: prom-client's own takes a microsecond. */
+/** Counts values by bucket. Plain numbers, since one is observed for each request. */
 export class Histogram {
   readonly #bounds: readonly number[];
   /** By bucket; the last one is of values beyond all bounds. */

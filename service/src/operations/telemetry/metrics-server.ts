@@ -38,22 +38,16 @@ interface MetricsServer extends AsyncDisposable {
   readonly address: AddressInfo;
 }
 
-/** Serves GET /metrics, on a port that callers of the API don't reach. Requests at the same time share one rendering. */
+/** Serves GET /metrics, on a port that callers of the API don't reach. */
 export async function serveMetrics(registry: MetricRegistry, { host, port }: { host: string; port: number }): Promise<MetricsServer> {
-  let rendering: Promise<string> | undefined;
-  const render = () => {
-    rendering ??= registry.render().finally(() => {
-      rendering = undefined;
-    });
-    return rendering;
-  };
   const server = createServer(serverOptions, ({ method, url }, response) => {
     if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') send(response, 404, 'Only GET /metrics is served here.\n');
     else
-      render().then(
-        (text) => send(response, 200, text, registry.contentType),
-        (error: unknown) => send(response, 500, `The metrics could not be read: ${error}\n`),
-      );
+      try {
+        send(response, 200, registry.render(), 'text/plain; version=0.0.4; charset=utf-8');
+      } catch (error) {
+        send(response, 500, `The metrics could not be read: ${error}\n`);
+      }
   });
   server.maxRequestsPerSocket = 1;
   boundConnections(server);
