@@ -25,6 +25,7 @@ const runElsewhere: Readonly<Record<string, { readonly file: string; readonly li
   'npm run check -- --changed': { file: 'tools/check.ts', line: "changed: { type: 'boolean' }" },
   'npm run format': { file: 'tools/check.ts', line: "tool('biome', 'check'" },
   'npm test -- service/test/cli/help.test.ts': { file: 'tools/check.ts', line: "'node_modules/vitest/vitest.mjs', 'run'" },
+  'npm test -- --watch service/test/api/pets/create.test.ts': { file: 'package.json', line: 'node_modules/vitest/vitest.mjs run"' },
   'npm run dev': { file: 'proofs/first-call.ts', line: "command: 'npm run dev'" },
   'npm run dev -- --private': { file: 'proofs/first-call.ts', line: "command: 'npm run dev -- --private'" },
   'npm run prove -- first-call --short': { file: 'tools/check.ts', line: "runProofs(['--all', '--short'])" },
