@@ -22,8 +22,7 @@ describe.each(['compose', 'containers', 'Kubernetes', 'systemd'])('%s', (way) =>
   test('is rolled back by serve, workers, and the schema stays', () => {
     expect(orderOf(`Roll back ${way}`)).toEqual(['serve', 'worker']);
     expect(sectionOf(`Roll back ${way}`)).toContain('the schema stays');
-    // The release before has no console.
-    expect(sectionOf(`Roll back ${way}`)).toMatch(/1\.1\.0.*console/);
+    expect(sectionOf(`Roll back ${way}`)).toMatch(/console/);
   });
 
   test('has numbered steps, to which the table leads', () => {
