@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunnerOption, runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Db } from './handles.ts';
 import { type Blocker, describeBlockers, findBlockers, isAwaitingStandby } from './lock-wait.ts';
 import { type MigrationFile, migrationsDir, readMigrations } from './migration-files.ts';
+import { createRecords, findPending, grantRecords, readRecorded, recordMigration } from './migration-records.ts';
 import { connectAsOwner, type OwnerConnection } from './owner-connection.ts';
 import { requireSupportedVersion } from './postgres-servers.ts';
 
-const migrationsTable = 'schema_migrations';
 const lockId = 4_663_957;
 /**
  * While a migration waits for a table, everyone who comes later waits behind it. So this must be well below the 500 ms for which a
@@ -30,7 +29,7 @@ interface MigrateOptions {
   readonly dir?: string;
   readonly totalTimeoutMs?: number;
   /** Called before anything is changed, once no other `migrate` runs. */
-  readonly onLocked?: (db: Db) => Promise<void>;
+  readonly onLocked?: (owner: OwnerConnection) => Promise<void>;
   /** Called each time that a migration was kept from running, with a sentence for the operator. */
   readonly onWait?: (sentence: string) => void;
 }
@@ -61,8 +60,7 @@ export async function findPendingMigrations(db: Db): Promise<string[]> {
 
 /** Also those of the database that this release does not have: it was migrated by a newer one. */
 export async function compareMigrations(db: Db): Promise<{ pending: string[]; unknown: string[] }> {
-  const { rows } = await db.query<{ name: string }>({ text: `select name from ${migrationsTable}` });
-  const applied = rows.map(({ name }) => name);
+  const applied = await readRecorded(db);
   const own = readMigrations(migrationsDir).map(({ name }) => name);
   return { pending: own.filter((name) => !applied.includes(name)), unknown: applied.filter((name) => !own.includes(name)).sort() };
 }
@@ -73,7 +71,7 @@ class Migrator {
   readonly #watcher: pg.Client;
   readonly #dir: string;
   readonly #totalTimeoutMs: number;
-  readonly #onLocked: (db: Db) => Promise<void>;
+  readonly #onLocked: (owner: OwnerConnection) => Promise<void>;
   readonly #onWait: (sentence: string) => void;
 
   constructor(client: OwnerConnection, watcher: pg.Client, options: MigrateOptions) {
@@ -91,23 +89,12 @@ class Migrator {
     await requireSupportedVersion(this.#client);
     await this.#lock();
     await this.#onLocked(this.#client);
-    const files = readMigrations(this.#dir);
-    const applied: string[] = [];
-    for (;;) {
-      const [next] = await runner({ ...this.#runnerOptions(files), dryRun: true });
-      const file = files.find(({ name }) => name === next?.name);
-      if (!file) break;
-      await this.#applyWithRetries(file, files);
-      applied.push(file.name);
-    }
-    // Only if something is missing: what writes would wait for a standby that is away, and processes that start wait for this command.
-    const { rows } = await this.#client.query<{ mayRead: boolean }>(
-      `select has_table_privilege('homeward_app', $1, 'select') as "mayRead"`,
-      [migrationsTable],
-    );
-    if (!rows[0]?.mayRead) await this.#client.query(`grant select on ${migrationsTable} to homeward_app`);
+    await createRecords(this.#client);
+    const pending = findPending(readMigrations(this.#dir), await readRecorded(this.#client));
+    for (const file of pending) await this.#applyWithRetries(file);
+    await grantRecords(this.#client);
     this.#client.requireConfirmed();
-    return applied;
+    return pending.map(({ name }) => name);
   }
 
   /**
@@ -120,12 +107,12 @@ class Migrator {
     });
   }
 
-  async #applyWithRetries(file: MigrationFile, files: readonly MigrationFile[]): Promise<void> {
+  async #applyWithRetries(file: MigrationFile): Promise<void> {
     await this.#retry(async () => {
       const blockers = new Map<number, Blocker>();
       const watch = this.#watch(blockers, file.concurrent ? concurrentBlockersIntervalMs : blockersIntervalMs, file.name);
       try {
-        await this.#apply(file, files);
+        await this.#apply(file);
         this.#client.requireConfirmed();
         return undefined;
       } catch (error) {
@@ -141,29 +128,23 @@ class Migrator {
   }
 
   /** One attempt. */
-  async #apply(file: MigrationFile, files: readonly MigrationFile[]): Promise<void> {
-    await this.#client.query(`set lock_timeout = ${file.concurrent ? this.#totalTimeoutMs : lockTimeoutMs}`);
-    if (file.concurrent) await this.#dropUnfinished(file.concurrent.flatMap(({ builds }) => builds ?? []));
-    await runner(this.#runnerOptions(files));
+  async #apply({ name, sql, concurrent }: MigrationFile): Promise<void> {
+    await this.#client.query(`set lock_timeout = ${concurrent ? this.#totalTimeoutMs : lockTimeoutMs}`);
+    if (concurrent) {
+      await this.#dropUnfinished(concurrent.flatMap(({ builds }) => builds ?? []));
+      // One by one: of several statements in one query, PostgreSQL would make a transaction.
+      for (const { text } of concurrent) await this.#send(text);
+      await recordMigration(this.#client, name);
+    } else {
+      await this.#client.query('begin');
+      await this.#send(sql);
+      await recordMigration(this.#client, name);
+      await this.#client.query('commit');
+    }
   }
 
-  #runnerOptions(files: readonly MigrationFile[]): RunnerOption {
-    return {
-      dbClient: this.#client,
-      dir: this.#dir,
-      migrationsTable,
-      direction: 'up',
-      count: 1,
-      singleTransaction: false,
-      noLock: true,
-      log: () => {},
-      migrationLoaderStrategies: [
-        {
-          extensions: ['.sql'],
-          loader: async () => files.map((file) => ({ id: file.path, filePaths: [file.path], actions: actionsOf(file) })),
-        },
-      ],
-    };
+  async #send(text: string): Promise<void> {
+    await this.#client.query(text);
   }
 
   /** A concurrent build that failed leaves an index that no query uses and every write maintains. */
@@ -232,17 +213,6 @@ class Migrator {
       await sleep(pauseMs * (0.75 + Math.random() / 2));
     }
   }
-}
-
-/** node-pg-migrate runs each `pgm.sql` as one query. Of several statements in one, PostgreSQL would make a transaction. */
-function actionsOf({ sql, concurrent }: MigrationFile) {
-  return {
-    up: (pgm: { noTransaction(): void; sql(text: string): void }) => {
-      if (concurrent) pgm.noTransaction();
-      for (const { text } of concurrent ?? [{ text: sql }]) pgm.sql(text);
-    },
-    down: false as const,
-  };
 }
 
 const isLockFailure = (error: unknown) => error instanceof pg.DatabaseError && (error.code === '55P03' || error.code === '40P01');
