@@ -21,7 +21,7 @@ COPY deploy/image/collect-system /
 RUN apt-get update -q && apt-get install -yq --no-install-recommends tini && /collect-system /system
 
 FROM scratch
-ARG VERSION=1.1.0
+ARG VERSION=1.0.0
 ARG REVISION=unknown
 ARG SOURCE=unknown
 LABEL org.opencontainers.image.title="Homeward" \

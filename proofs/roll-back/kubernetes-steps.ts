@@ -40,8 +40,8 @@ export async function kubernetesStepClaims(): Promise<Claim[]> {
         holds:
           order?.join() === 'migration,worker,migration+worker+API+console' &&
           orderBack?.join() === 'API,worker' &&
-          tags[0] === 'registry.example.org/homeward:1.1.0-abcdef0' &&
-          tags[1] === 'registry.example.org/homeward:1.1.0-0123abc',
+          tags[0] === 'registry.example.org/homeward:1.0.0-abcdef0' &&
+          tags[1] === 'registry.example.org/homeward:1.0.0-0123abc',
       },
     ];
   } finally {

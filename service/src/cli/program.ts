@@ -42,7 +42,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
 
 /** Undefined in a checkout: deploy/assemble writes it where an image or a package is built. */
 const { gitHead: commit } = manifest as { readonly gitHead?: string };
-/** Such as "1.1.0 (abcdef0)". */
+/** Such as "1.0.0 (abcdef0)". */
 const versionAndCommit = commit ? `${manifest.version} (${commit})` : manifest.version;
 
 const termWidth = Math.max(...Object.keys(variables).map((name) => name.length));

@@ -125,13 +125,13 @@ describe('deploy/compose/use-image', () => {
     const env = () => readFileSync(path.join(folder, '.env'), 'utf8');
     writeFileSync(path.join(folder, '.env'), 'POSTGRES_IMAGE=mine\n');
     expect(() => use('--before')).toThrow('names no image before');
-    use('homeward:1.0.0');
-    expect(use('homeward:1.1.0-abcdef0')).toBe('homeward:1.1.0-abcdef0\n');
+    use('homeward:1.0.0-0123abc');
+    expect(use('homeward:1.0.0-abcdef0')).toBe('homeward:1.0.0-abcdef0\n');
     // Again: the one before is still the other one.
-    use('homeward:1.1.0-abcdef0');
-    expect(env()).toBe('POSTGRES_IMAGE=mine\nHOMEWARD_IMAGE=homeward:1.1.0-abcdef0\nHOMEWARD_IMAGE_BEFORE=homeward:1.0.0\n');
-    expect(use('--before')).toBe('homeward:1.0.0\n');
-    expect(env()).toContain('HOMEWARD_IMAGE=homeward:1.0.0\n');
+    use('homeward:1.0.0-abcdef0');
+    expect(env()).toBe('POSTGRES_IMAGE=mine\nHOMEWARD_IMAGE=homeward:1.0.0-abcdef0\nHOMEWARD_IMAGE_BEFORE=homeward:1.0.0-0123abc\n');
+    expect(use('--before')).toBe('homeward:1.0.0-0123abc\n');
+    expect(env()).toContain('HOMEWARD_IMAGE=homeward:1.0.0-0123abc\n');
     rmSync(folder, { recursive: true });
   });
 });
