@@ -7,9 +7,10 @@ const sets = 'the statement sets it';
 
 /** Statements that are not checked. */
 export const unchecked: Readonly<Record<string, string>> = {
-  '#apply': 'it is a migration',
+  '#apply': 'it sets a timeout',
   '#cancelAutovacuum': 'it names a table of a migration',
   '#dropUnfinished': 'it names an index that it has found',
+  '#send': 'it is a migration',
   '#skipLostIds': ofSeveral,
   '#within': byCaller,
   beginWith: byCaller,
@@ -35,6 +36,7 @@ export const unchecked: Readonly<Record<string, string>> = {
   selectBehindSequences: 'it names the sequences that it has found',
   selectSlowest: 'it names the schema of an extension',
   selectWhere: byCaller,
+  takeOverEarlierStore: ofSeveral,
   tryWrites: 'it is each text of a list',
 };
 

@@ -89,7 +89,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'replica-role-of-the-login',
-    why: 'A tool that copied the store to this server left session_replication_role = replica on the login, so neither triggers nor foreign keys act for any process, without an error: searches show what was, and a category can be deleted with its animals: docs/operations/database.md, Roles in PostgreSQL; migrations 0018 to 0020.',
+    why: 'A tool that copied the store to this server left session_replication_role = replica on the login, so neither triggers nor foreign keys act for any process, without an error: searches show what was, and a category can be deleted with its animals: docs/operations/database.md, Roles in PostgreSQL; migrations 0005 to 0007.',
     induce: bySql(
       ['alter role homeward_api set session_replication_role = replica', endSessions],
       ['alter role homeward_api reset session_replication_role', endSessions],
@@ -163,7 +163,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'listings-of-another-owner',
-    why: 'The table of searches was restored by a superuser and belongs to postgres. Triggers write it with the rights of homeward_owner, so every order and every change of a status is a server error: migration 0022, keep_listing_of_pet(), "security definer"; docs/operations/database.md, Roles in PostgreSQL.',
+    why: 'The table of searches was restored by a superuser and belongs to postgres. Triggers write it with the rights of homeward_owner, so every order and every change of a status is a server error: migration 0007, keep_listing_of_pet(), "security definer"; docs/operations/database.md, Roles in PostgreSQL.',
     induce: bySql(['alter table listings owner to postgres'], ['alter table listings owner to homeward_owner']),
     named: /(?=[\s\S]*listings)(?=[\s\S]*(own|belong|right|permission|privilege|may not))/i,
     fix: /owner to|grant/i,

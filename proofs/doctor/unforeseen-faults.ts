@@ -100,7 +100,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'no-unique-index-of-open-orders',
-    why: 'The index was dropped to be built again, and now only the code keeps an animal from being promised twice: migration 0001, "The promise in one line"; ADR 0015.',
+    why: 'The index was dropped to be built again, and now only the code keeps an animal from being promised twice: migration 0008, "The promise in one line"; ADR 0015.',
     induce: bySql(
       ['drop index orders_one_open_per_pet'],
       ["create unique index if not exists orders_one_open_per_pet on orders (pet_id) where status in ('placed', 'approved')"],
@@ -112,7 +112,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'triggers-of-animals-disabled',
-    why: 'A bulk import left the triggers of pets disabled, so searches show sold animals as available, moved ones keep their orders elsewhere, and removed ones keep their photos: docs/flows.md, Searching for animals; migrations 0015, 0018 to 0020.',
+    why: 'A bulk import left the triggers of pets disabled, so searches show sold animals as available, moved ones keep their orders elsewhere, and removed ones keep their photos: docs/flows.md, Searching for animals; migrations 0004 to 0007.',
     induce: bySql(['alter table pets disable trigger user'], ['alter table pets enable trigger user']),
     named: /trigger/i,
     fix: /enable trigger/i,
@@ -128,7 +128,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'history-can-not-be-appended-to',
-    why: 'Somebody who made the history read-only revoked insert too, so every order and every new animal is a server error: migration 0002; ADR 0019, "may insert and select, not update or delete".',
+    why: 'Somebody who made the history read-only revoked insert too, so every order and every new animal is a server error: migration 0010; ADR 0019, "may insert and select, not update or delete".',
     induce: bySql(['revoke insert on history from homeward_app'], ['grant insert on history to homeward_app']),
     named: /history[\s\S]*(insert|append|add|writ)|(insert|append|add|writ)[\s\S]*history/i,
     fix: /grant[^;]*insert[^;]*history/i,
@@ -136,7 +136,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'sequence-behind-its-ids',
-    why: 'Rows were loaded by hand without the sequence, so every new animal meets an id that exists and POST /v1/pets is a server error: migration 0001, "generated always as identity"; docs/flows.md, Adding an animal.',
+    why: 'Rows were loaded by hand without the sequence, so every new animal meets an id that exists and POST /v1/pets is a server error: migration 0004, "generated always as identity"; docs/flows.md, Adding an animal.',
     async induce(store, undo): Promise<undefined> {
       await addAnimal(store);
       undo.defer(() => done(store.superuser.query("select setval(pg_get_serial_sequence('pets', 'id'), max(id)) from pets")));
@@ -168,7 +168,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'extension-in-another-schema',
-    why: 'A linter asked for extensions outside of public, so writing a profile with a breed is a server error, since its trigger finds no unaccent(): docs/operations/processes.md, the extensions that are needed; migration 0020, which pins the search_path.',
+    why: 'A linter asked for extensions outside of public, so writing a profile with a breed is a server error, since its trigger finds no unaccent(): docs/operations/processes.md, the extensions that are needed; migration 0007, which pins the search_path.',
     induce: bySql(
       ['create schema extensions', 'alter extension unaccent set schema extensions'],
       ['alter extension unaccent set schema public', 'drop schema if exists extensions'],

@@ -40,7 +40,7 @@ async function run({ parts, progress }: ProofContext): Promise<Claim[]> {
   if (chosen.length === 0) return claims;
   requireContainers();
   await buildStandIns(progress);
-  using old = checkOut(releaseBefore.commit);
+  using old = checkOut(releaseBefore().commit);
   using checkout = new CleanCheckout();
   const oldRelease = await buildOldRelease(old.root, progress);
   const newRelease = await buildRelease(checkout.folder, newRevision, progress);
@@ -129,7 +129,7 @@ function judge(way: Way, lines: Readonly<Record<string, string>>): Claim[] {
   const kinds = Object.entries(load.kinds).map(([kind, count]) => `${kind}: ${count}`);
   return [
     {
-      claim: `${way}: requests that fail while a store is upgraded from ${releaseBefore.version} to this commit and rolled back, at ${settings.PER_SECOND} a second`,
+      claim: `${way}: requests that fail while a store is upgraded from ${releaseBefore().version} to this commit and rolled back, at ${settings.PER_SECOND} a second`,
       bar: `0 of at least ${requestsMin.toLocaleString('en')}`,
       figure: `${load.failed} of ${load.sent.toLocaleString('en')}${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}; the slowest of a hundred took ${load.slowestOfHundredMs} ms; upgraded: ${lines['upgraded']}; back: ${lines['back']}`,
       holds:

@@ -194,9 +194,9 @@ test('A violation is exit status 1; a missing migration says what to run', async
   await executeAsOwner(env.DATABASE_URL, `insert into pets (category_id, status, name) values (1, 'sold', 'Biscuit')`);
   const violated = await homeward(['restore-check', '--no-journal'], { env });
   expect([violated.status, violated.stdout]).toEqual([1, expect.stringContaining('VIOLATION: ')]);
-  await executeAsOwner(env.DATABASE_URL, `delete from schema_migrations where name = '0014_restores'`);
+  await executeAsOwner(env.DATABASE_URL, `delete from schema_migrations where name = '0014_people'`);
   const pending = await homeward(['restore-check', '--no-journal'], { env });
-  expect([pending.status, pending.stderr]).toEqual([1, expect.stringMatching(/lacks 0014_restores\. Run 'homeward migrate' first\.\n$/)]);
+  expect([pending.status, pending.stderr]).toEqual([1, expect.stringMatching(/lacks 0014_people\. Run 'homeward migrate' first\.\n$/)]);
 });
 
 test('An endpoint gets what was published before the restore and not sent, and what follows', async () => {

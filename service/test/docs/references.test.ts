@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { matrix } from '../../../testkit/isolation-matrix.ts';
 import { scopes, scopesThat } from '../../src/domain/scopes.ts';
+import { readMigrations } from '../../src/platform/db/migration-files.ts';
 import { operationsPages } from './operations-pages.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -57,7 +58,7 @@ describe.each(documents)('%s', (file) => {
   });
 });
 
-const migrations = readdirSync(path.join(root, 'service/migrations')).map((file) => path.basename(file, '.sql'));
+const migrations = readMigrations(path.join(root, 'service/migrations')).map(({ name }) => name);
 
 test.each([...documents, 'CHANGELOG.md'])('%s names migrations that exist', (file) => {
   const named = [...read(file).matchAll(/\b\d{4}_[a-z_]+/g)].map(([name]) => name);

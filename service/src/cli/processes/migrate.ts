@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { untilNobodyIsConnected } from '../../operations/recovery/restored-store.ts';
+import { isEarlierStore, takeOverEarlierStore } from '../../operations/doctor/earlier-store.ts';
 import type { ReadConfig } from '../../platform/config.ts';
-import type { Db } from '../../platform/db/handles.ts';
 import { migrate } from '../../platform/db/migrate.ts';
-import { type MigrationPlan, needsOffline, planMigrations } from '../../platform/db/migration-plan.ts';
-import { printJson, printLines, printProblem, printTable, UsageError } from '../terminal/output.ts';
+import { type MigrationPlan, planMigrations } from '../../platform/db/migration-plan.ts';
+import type { OwnerConnection } from '../../platform/db/owner-connection.ts';
+import { printJson, printLines, printProblem, printTable } from '../terminal/output.ts';
 
 const waitIntervalMs = 5_000;
 
@@ -12,30 +12,29 @@ export function addMigrateCommand(program: Command, config: ReadConfig): void {
   program
     .command('migrate')
     .description('migrate the database to this release; safe to run again, and to run twice at the same time')
-    .option('--offline', 'also migrate from 1.0.0; every process of the store must be stopped')
     .option('--plan', 'only print which migrations would run, and whether you can go back')
     .option('--json', 'print one JSON object')
-    .action(async ({ plan, offline, json }: { plan?: boolean; offline?: boolean; json?: boolean }) => {
+    .action(async ({ plan, json }: { plan?: boolean; json?: boolean }) => {
       if (plan) {
         const planned = await planMigrations(config().databaseUrl);
         if (json) printJson(planned);
+        else if (isEarlierStore(planned.unknown)) printLines(takesOver);
         else printPlan(planned);
-        if (planned.needsOffline && !json) printLines(upgradeFirst);
         return;
       }
-      const onLocked = offline ? untilNobodyIsConnected : rejectOldSchema;
+      let isTakenOver = false;
+      const onLocked = async (owner: OwnerConnection) => {
+        isTakenOver = await takeOverEarlierStore(owner);
+      };
       const applied = await migrate(config().databaseUrl, { onLocked, onWait: everyFewSeconds(printProblem) });
       if (json) printJson({ applied });
+      else if (isTakenOver) printLines('The database is one of 1.0.0 now. No row was changed.');
       else printLines(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database is up to date.');
     });
 }
 
-const upgradeFirst =
-  "The database has the schema of 1.0.0, and this release upgrades from 1.1.0. Install 1.1.0 first, run its 'homeward migrate', restart every process, and then come back. Or stop every process, and run 'homeward migrate --offline'.";
-
-async function rejectOldSchema(db: Db): Promise<void> {
-  if (await needsOffline(db)) throw new UsageError(upgradeFirst);
-}
+const takesOver =
+  "The database was made before 1.0.0. Stop every process of the store; 'homeward migrate' then makes it one of 1.0.0 and changes no row. There is no way back but a backup.";
 
 function printPlan({ applied, pending, unknown, canGoBack, oldestRelease, obstacles }: MigrationPlan): void {
   printLines(

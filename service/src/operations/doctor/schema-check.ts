@@ -27,19 +27,31 @@ export function judgeSchema(found: Schema, expected: Schema): Judgement {
     const text = `The schema is not as this release made it: ${shown.join('; ')}${more(differing)}.`;
     return broken(text, fixOf(first, found[first], expected[first] ?? ''));
   }
-  const own = Object.keys(found).filter((name) => !(name in expected));
-  // What others have made in the store's own tables takes part in each write.
-  const hooks = own.filter(
-    (name) => /^(trigger|constraint|policy|rule|default partition) /.test(name) && names.includes(`table ${name.split(' of ')[1]}`),
-  );
+  const hooks = addedHooks(found, expected);
   if (hooks.length > 0) {
     const text = `Somebody has added to the store's tables: ${hooks.slice(0, shownMax).join(', ')}${more(hooks)}. It may reject what the store writes.`;
     return warning(text, `If requests fail since then: ${dropOf(hooks[0] ?? '')}.`);
   }
+  const own = Object.keys(found).filter((name) => !(name in expected));
   if (own.length === 0) return ok(`All ${counted(names.length, 'object')} of the schema are as this release made them.`);
   const text = `The schema also has what this release does not know: ${own.slice(0, shownMax).join(', ')}${more(own)}.`;
   return note(text, 'That is fine if you have added it.');
 }
+
+/** What a schema lacks, has in another way, or has in addition that takes part in writes. */
+export const describeDifferences = (found: Schema, expected: Schema): string[] => [
+  ...Object.keys(expected).flatMap((name) => (found[name] === expected[name] ? [] : [describe(name, found[name], expected[name])])),
+  ...addedHooks(found, expected).map((name) => `somebody has added the ${name}`),
+];
+
+/** What others have made in the store's own tables takes part in each write. */
+const addedHooks = (found: Schema, expected: Schema): string[] =>
+  Object.keys(found).filter(
+    (name) =>
+      !(name in expected) &&
+      /^(trigger|constraint|policy|rule|default partition) /.test(name) &&
+      `table ${name.split(' of ')[1]}` in expected,
+  );
 
 const more = (names: readonly string[]) => (names.length > shownMax ? `; and ${names.length - shownMax} more` : '');
 

@@ -30,7 +30,7 @@ export async function recordJournal(db: Writer, place: string | undefined): Prom
   return rowCount === 1;
 }
 
-/** Where this database is. The migration 0014_restores says what that is made of. */
+/** Where this database is. The migration 0011_feed says what that is made of. */
 export async function readServer(db: Db): Promise<string> {
   const { rows } = await db.query<{ server: string }>({ text: 'select current_server() as server' });
   return rows[0]?.server ?? '';

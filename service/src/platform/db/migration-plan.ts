@@ -8,17 +8,12 @@ import {
   readFacts,
   readMigrations,
 } from './migration-files.ts';
+import { readRecorded } from './migration-records.ts';
 import { connectAsOwner } from './owner-connection.ts';
 
 interface PlannedMigration extends MigrationFacts {
   readonly name: string;
 }
-
-/**
- * Without it, processes of 1.0.0 may be running, which this release does not run beside: they don't look for changes in PostgreSQL, and
- * use tables that it drops.
- */
-const firstToUpgradeFrom = '0009_changes';
 
 export interface MigrationPlan {
   /** The migrations of this program that the database has. */
@@ -36,31 +31,19 @@ export interface MigrationPlan {
 }
 
 /** Reads which migrations the database has. Writes nothing: with the login of the owner or of the processes. */
-export async function planMigrations(databaseUrl: string): Promise<MigrationPlan & { needsOffline: boolean }> {
+export async function planMigrations(databaseUrl: string): Promise<MigrationPlan> {
   await using client = await connectAsOwner(databaseUrl, 'homeward migrate --plan');
   await client.query({ text: 'begin read only' });
-  return { ...planFrom(readMigrations(migrationsDir), await readApplied(client)), needsOffline: await needsOffline(client) };
-}
-
-/** Whether `migrate` needs `--offline`: the schema is one of 1.0.0, and this release upgrades from 1.1.0. */
-export async function needsOffline(db: Db): Promise<boolean> {
-  const names = await readApplied(db);
-  if (names.length === 0 || names.includes(firstToUpgradeFrom)) return false;
-  // The first migration of a store may have been interrupted here: then it has no client.
-  const { rows } = await db.query<{ isUsed: boolean }>({ text: 'select exists (select from clients) as "isUsed"' });
-  return rows[0]?.isUsed === true;
+  return planFrom(readMigrations(migrationsDir), await readApplied(client));
 }
 
 async function readApplied(client: Db): Promise<string[]> {
-  const { rows: found } = await client.query<{ exists: boolean; mayRead: boolean }>({
-    text: `select oid is not null as exists, coalesce(has_table_privilege(oid, 'select'), true) as "mayRead"
-      from (select to_regclass('schema_migrations')::oid) as migrations (oid)`,
+  const { rows } = await client.query<{ mayRead: boolean }>({
+    text: `select coalesce(has_table_privilege(to_regclass('schema_migrations'), 'select'), true) as "mayRead"`,
   });
-  if (!found[0]?.exists) return [];
   // A login that has the rights of the processes only after it has switched to their role.
-  if (!found[0].mayRead) await client.query({ text: 'set local role homeward_app' });
-  const { rows } = await client.query<{ name: string }>({ text: 'select name from schema_migrations order by name' });
-  return rows.map(({ name }) => name);
+  if (!rows[0]?.mayRead) await client.query({ text: 'set local role homeward_app' });
+  return readRecorded(client);
 }
 
 export function planFrom(files: readonly Pick<MigrationFile, 'name' | 'sql'>[], names: readonly string[]): MigrationPlan {

@@ -1,0 +1,244 @@
+-- release: 1.0.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
+
+-- What searches read: a row for each animal that has a profile and is not removed. Triggers keep it. Animals without a profile are found
+-- in pets.
+-- Owner: search. A row goes when its animal is removed.
+create table listings (
+  id bigint primary key,
+  shelter_id bigint not null,
+  category_id bigint not null,
+  -- Not in the document: it changes with every order, the rest rarely. An update of it alone names no column that an index has, so it is
+  -- HOT: it writes no entry of an index, and no document.
+  status pet_status not null,
+  -- As listing_breed() writes them.
+  breeds text[] not null,
+  birth_date date,
+  sex text not null,
+  size text,
+  coat text,
+  -- Those that the answer is yes for.
+  good_with text[] not null,
+  -- The words of the animal, the name with weight A, breeds B, tags and colors C, the description D. Also the filters as words such as
+  -- 'sex=female', which no text can contain: so that one index finds every combination of words and filters. 'born=2000' is also
+  -- what animals have that were born before: a search for old ones has fewer words then.
+  document tsvector not null,
+  -- As listing_breed() writes them. Their words are in the document too, so that its index finds them.
+  colors text[] not null default '{}'
+-- Each page keeps room for another version of a row: a row has 2 kB at most, since longer documents are stored apart. Vacuum comes
+-- early, since it also moves the entries that wait (below) to their places.
+) with (
+  fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
+);
+create index listings_of_shelter on listings (shelter_id, id);
+-- Every search reads all entries that wait to be put into their places, so they may not become many: the limit is in kB.
+create index listings_by_word on listings using gin (document) with (gin_pending_list_limit = 256);
+
+create function listing_breed(breed text) returns text language sql stable parallel safe as $$
+  select btrim(regexp_replace(lower(unaccent(breed)), '[\s''\\]+', ' ', 'g'))
+$$;
+
+-- The rows that listings must have. A slash is no path in a breed or a color: black/white is two words.
+create view listings_computed as
+  select pets.id, pets.shelter_id, category_id, status, breeds, birth_date, sex, size, coat, good_with,
+      setweight(to_tsvector('listings', name), 'A')
+      || setweight(to_tsvector('listings', translate(concat_ws(' ', breed_primary, breed_secondary), '/', ' ')), 'B')
+      || setweight(to_tsvector('listings', array_to_string(tags, ' ') || ' ' || translate(array_to_string(profiles.colors, ' '), '/', ' ')), 'C')
+      || setweight(to_tsvector('listings', coalesce(description, '')), 'D')
+      || array_to_tsvector(array_remove(array[
+        'category=' || category_id, 'shelter=' || pets.shelter_id,
+        'sex=' || sex, 'size=' || size, 'coat=' || coat, 'born=' || greatest(extract(year from birth_date), 2000)
+      ] || array(select 'breed=' || breed from unnest(breeds) breed) || array(select 'with=' || companion from unnest(good_with) companion), null))
+        as document,
+      lists.colors
+    from pets join profiles on pet_id = pets.id
+    cross join lateral (select
+      array(select distinct listing_breed(breed) from unnest(array[breed_primary, breed_secondary]) breed
+        where listing_breed(breed) <> '' order by 1) as breeds,
+      array_remove(array[
+        case when good_with_children = 'yes' then 'children' end,
+        case when good_with_dogs = 'yes' then 'dogs' end,
+        case when good_with_cats = 'yes' then 'cats' end], null) as good_with,
+      array(select distinct listing_breed(color) from unnest(profiles.colors) color
+        where listing_breed(color) <> '' order by 1) as colors) as lists
+    where pets.removed_at is null;
+
+create function refresh_listing(animal bigint) returns void language plpgsql as $$
+begin
+  insert into listings select * from listings_computed where id = animal
+    on conflict (id) do update set shelter_id = excluded.shelter_id, category_id = excluded.category_id, status = excluded.status,
+      breeds = excluded.breeds, birth_date = excluded.birth_date, sex = excluded.sex, size = excluded.size, coat = excluded.coat,
+      good_with = excluded.good_with, document = excluded.document, colors = excluded.colors;
+  if not found then delete from listings where id = animal; end if;
+end
+$$;
+
+create function keep_listing_of_profile() returns trigger language plpgsql security definer as $$
+declare
+  animal bigint := coalesce(new.pet_id, old.pet_id);
+begin
+  -- A change of the animal that is not committed yet is waited for. One that comes later waits for this transaction.
+  perform from pets where id = animal for share;
+  perform refresh_listing(animal);
+  return null;
+end
+$$;
+create trigger keep_listing after insert or update or delete on profiles for each row execute function keep_listing_of_profile();
+
+create function keep_listing_of_pet() returns trigger language plpgsql security definer as $$
+begin
+  if (old.name, old.category_id, old.shelter_id, old.removed_at)
+    is not distinct from (new.name, new.category_id, new.shelter_id, new.removed_at)
+  then
+    update listings set status = new.status where id = new.id;
+  elsif exists (select from profiles where pet_id = new.id) then
+    perform refresh_listing(new.id);
+  end if;
+  return null;
+end
+$$;
+create trigger keep_listing after update on pets for each row
+  when ((old.name, old.category_id, old.status, old.shelter_id, old.removed_at)
+    is distinct from (new.name, new.category_id, new.status, new.shelter_id, new.removed_at))
+  execute function keep_listing_of_pet();
+
+-- In kilometres, over the surface of a sphere. Between two points on the earth it is wrong by 0.5% at most. Not strict, since the
+-- planner would then call it for each row: it replaces the call by the expression, which is ten times as fast. No position is null.
+create function distance_km(
+  latitude_a double precision, longitude_a double precision, latitude_b double precision, longitude_b double precision
+) returns double precision language sql immutable parallel safe as $$
+  select 12742 * asin(sqrt(least(1.0,
+    sin(radians(latitude_b - latitude_a) / 2) ^ 2
+    + cos(radians(latitude_a)) * cos(radians(latitude_b)) * sin(radians(longitude_b - longitude_a) / 2) ^ 2)))
+$$;
+
+-- How far rows are made again after a change of what they have. The worker does it, up to the newest animal; a write of an animal does it
+-- for that one.
+-- Owner: search. One row, which stays.
+create table listing_refill (
+  -- The rows of animals up to this id are made again.
+  refilled_to bigint not null,
+  refill_until bigint not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+insert into listing_refill values (0, 0);
+
+-- Makes the rows of the next animals again. Returns how many animals it has looked at; 0: none are left, or another worker does it.
+create function refill_listings(animals_max integer) returns integer language plpgsql security definer as $$
+declare
+  refill listing_refill;
+  animal bigint;
+  looked_at integer := 0;
+begin
+  select * into refill from listing_refill for update skip locked;
+  if not found or refill.refilled_to >= refill.refill_until then return 0; end if;
+  for animal in
+    select pet_id from profiles where pet_id > refill.refilled_to and pet_id <= refill.refill_until order by pet_id limit animals_max
+  loop
+    looked_at := looked_at + 1;
+    refill.refilled_to := animal;
+    -- A change that is not committed yet is waited for, in the order in which writers lock. One that comes later waits for this.
+    perform from pets where id = animal for share;
+    perform from profiles
+      where pet_id = animal and (colors <> '{}' or concat(breed_primary, breed_secondary) like '%/%') for no key update;
+    if found then perform refresh_listing(animal); end if;
+  end loop;
+  if looked_at < animals_max then refill.refilled_to := refill.refill_until; end if;
+  update listing_refill set refilled_to = refill.refilled_to;
+  return greatest(looked_at, 1);
+end
+$$;
+
+-- The words of names and breeds, which misspelt words of searches are corrected to. The worker makes all of this from the feed, with
+-- one transaction at a time (word_feed), so nobody waits for a word of another.
+
+-- The words that each animal is counted for, and who wrote them: client 0 is the store itself. Trusted: written by staff or the store.
+-- Owner: search. Rows go with the words of their animals.
+create table animal_words (
+  pet_id bigint not null,
+  word text not null,
+  client_id bigint not null,
+  is_trusted boolean not null,
+  primary key (pet_id, word)
+) with (autovacuum_vacuum_scale_factor = 0.05);
+create index animal_words_by_word on animal_words (word, is_trusted, client_id);
+
+-- Each word once, with what follows from its rows above.
+-- Owner: search. A row goes with the last of those rows, or when there are too many words.
+create table search_words (
+  word text primary key,
+  -- Whose share of the table it takes: of the client that was the first to use it.
+  client_id bigint not null,
+  -- 7: one animal has it, 6: two or three, and so on by powers of two; 0: 128 or more.
+  -- squawk-ignore prefer-bigint-over-smallint
+  rarity smallint not null check (rarity between 0 and 7),
+  -- Two clients use it, or it is trusted.
+  is_shared boolean not null
+) with (autovacuum_vacuum_scale_factor = 0.05);
+-- Of a client, those that go first when there are too many words.
+create index search_words_to_evict on search_words (client_id, is_shared, rarity desc);
+
+-- The words that may correct others, by their trigrams. A correction reads the first entries of each trigram, the words of the most
+-- animals, and no more: an index of trigrams would return every word that shares some.
+-- Owner: search. Rows go with their words.
+create table word_trigrams (
+  trigram text not null,
+  is_shared boolean not null,
+  -- squawk-ignore prefer-bigint-over-smallint
+  rarity smallint not null,
+  word text not null,
+  primary key (trigram, is_shared, rarity, word)
+) with (autovacuum_vacuum_scale_factor = 0.05, vacuum_index_cleanup = on);
+
+-- What each client has in these tables, and how many new words on its last day of adding one (UTC).
+-- Owner: search. Rows stay.
+create table word_clients (
+  client_id bigint primary key,
+  -- Rows of animal_words.
+  uses bigint not null check (uses >= 0),
+  -- Rows of search_words.
+  words bigint not null check (words >= 0),
+  day date not null,
+  new_words bigint not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+
+-- One row, which the worker that makes words locks. Up to `position` of the feed, the words of the animals are counted. Those from before
+-- are filled in by id: up to `filled_to`, which is null when all up to `fill_until` are.
+-- Owner: search. The row stays.
+create table word_feed (
+  one boolean primary key default true check (one),
+  position bigint not null,
+  filled_to bigint,
+  fill_until bigint not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+insert into word_feed (position, filled_to, fill_until) values (0, 0, 0);
+
+-- Whether an animal has the word, by the indexes of words. The planner would rather look through animals until one has it, as if each
+-- word were frequent.
+create function is_word_of_animal(asked text) returns boolean language plpgsql stable
+  set enable_indexscan = off set enable_indexonlyscan = off set enable_seqscan = off
+as $$
+declare
+  query constant tsquery := plainto_tsquery('listings', asked);
+begin
+  return exists (select from listings where document @@ query)
+    or exists (select from pets where removed_at is null and to_tsvector('listings', name) @@ query);
+end
+$$;
+
+-- Of this schema and no other: nobody can put a table of the same name before it.
+do $$
+begin
+  execute format('alter function keep_listing_of_profile() set search_path = %I, pg_temp', current_schema());
+  execute format('alter function keep_listing_of_pet() set search_path = %I, pg_temp', current_schema());
+  execute format('alter function refill_listings(integer) set search_path = %I, pg_temp', current_schema());
+end
+$$;
+revoke execute on function refill_listings(integer) from public;
+
+grant select on listings, listings_computed, listing_refill to homeward_app;
+grant execute on function refill_listings(integer) to homeward_app;
+grant select, insert, update, delete on animal_words, search_words, word_trigrams to homeward_app;
+grant select, insert, update on word_clients to homeward_app;
+grant select, update on word_feed to homeward_app;

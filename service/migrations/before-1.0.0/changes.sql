@@ -1,0 +1,30 @@
+-- What `homeward migrate` does to a database that has the schema of before 1.0.0, so that it has that of 1.0.0. No rows are changed.
+
+-- Both were added without reading the rows that were there.
+alter table pets validate constraint pets_hold_is_whole;
+alter table person_links validate constraint person_links_kind;
+
+-- A comment in it named a migration.
+create or replace function make_usage_partitions() returns void language plpgsql security definer as $$
+declare
+  today date := (now() at time zone 'utc')::date;
+  day date;
+  name text;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('make_usage_partitions', 0));
+  for day in select generate_series(today - 1, today + 2, interval '1 day') loop
+    name := 'key_usage_' || to_char(day, 'YYYYMMDD');
+    if to_regclass(name) is null then
+      execute format('create table %I (like key_usage including all)
+        with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05)', name);
+      execute format('alter table key_usage attach partition %I for values from (%L) to (%L)',
+        name, day::timestamp at time zone 'utc', (day + 1)::timestamp at time zone 'utc');
+    end if;
+  end loop;
+end
+$$;
+do $$
+begin
+  execute format('alter function make_usage_partitions() set search_path = %I, pg_temp', current_schema());
+end
+$$;
