@@ -12,12 +12,17 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const exists = (file: string) => existsSync(path.join(root, file));
 
+const wings = readdirSync(path.join(root, 'service/src'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
 const documents = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'ARCHITECTURE.md',
   'docs/flows.md',
+  ...wings.map((wing) => `service/src/${wing}/README.md`),
   'docs/adr/README.md',
   ...operationsPages,
   'docs/deploy.md',
@@ -63,6 +68,10 @@ const migrations = readMigrations(path.join(root, 'service/migrations')).map(({ 
 test.each([...documents, 'CHANGELOG.md'])('%s names migrations that exist', (file) => {
   const named = [...read(file).matchAll(/\b\d{4}_[a-z_]+/g)].map(([name]) => name);
   expect(named.filter((name) => !migrations.includes(name))).toEqual([]);
+});
+
+test.each(wings)('The README.md of service/src/%s has at most 30 lines', (wing) => {
+  expect(read(`service/src/${wing}/README.md`).trimEnd().split('\n').length).toBeLessThanOrEqual(30);
 });
 
 test('docs/operations/database.md says how many migrations there are', () => {
