@@ -20,7 +20,7 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     // `npm run bench -- size` measures it.
     ['the same with 100 million animals as with 10 thousand'],
   ],
-  'ARCHITECTURE.md': [['A read of {bytesMin KiB} or more is compressed', 'platform/http/protocol/representations.ts']],
+  'ARCHITECTURE.md': [],
   'docs/flows.md': [
     ['claims the row for {claimSeconds} s', 'animals/photos/photo-processing.ts'],
     ['for {pageAgeMaxMs s} at most', 'animals/list-cache/page-cache.ts'],

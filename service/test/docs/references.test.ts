@@ -49,6 +49,20 @@ describe.each(documents)('%s', (file) => {
     for (const [, folder = ''] of made) expect(read('.gitignore')).toContain(folder);
   });
 
+  test('names source files that exist', () => {
+    const named = [...text.matchAll(/`([\w-][\w./-]*\.(?:ts|lua|mjs|json|css))`/g)].map(([, file = '']) => file);
+    const folders = ['', 'service/src/', 'service/src/**/', 'service/test/', 'sdk/src/', 'docs-site/'];
+    expect(
+      named.filter(
+        (one) =>
+          globSync(
+            folders.map((folder) => folder + one),
+            { cwd: root },
+          ).length === 0,
+      ),
+    ).toEqual([]);
+  });
+
   test('names functions and tables that are in the file that it says', () => {
     const named = [...text.matchAll(/`(\w+)` (?:in |\()`([\w./-]+\.(?:ts|lua))`/g)];
     const isInFile = (name: string, source: string) =>
@@ -68,6 +82,17 @@ const migrations = readMigrations(path.join(root, 'service/migrations')).map(({ 
 test.each([...documents, 'CHANGELOG.md'])('%s names migrations that exist', (file) => {
   const named = [...read(file).matchAll(/\b\d{4}_[a-z_]+/g)].map(([name]) => name);
   expect(named.filter((name) => !migrations.includes(name))).toEqual([]);
+});
+
+test('ARCHITECTURE.md has every wing of the service with its folders, and says how many there are', () => {
+  const foldersOf = (wing: string) =>
+    readdirSync(path.join(root, 'service/src', wing), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
+  const rows = [...read('ARCHITECTURE.md').matchAll(/^\| \[`([a-z]+)`\]\(service\/src\/\1\/README\.md\) \|[^|]*\|(.*)\|$/gm)];
+  const listed = rows.map(([, wing = '', folders = '']) => [wing, [...folders.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name).sort()]);
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(wings.map((wing) => [wing, foldersOf(wing).sort()])));
+  expect(wings).toHaveLength(11);
+  for (const file of ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/adr/0055-import-directions.md'])
+    expect(read(file)).toMatch(/\beleven wings\b/);
 });
 
 test.each(wings)('The README.md of service/src/%s has at most 30 lines', (wing) => {
