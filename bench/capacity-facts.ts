@@ -110,7 +110,7 @@ export const readFacts = (): Facts => ({
   eventsPerWrite: 1.6,
   deliveriesOfWorker: 3_400,
   imagesOfWorker: constant('images/images-server.ts', 'decodesMax'),
-  usageIntervalMs: constant('access/usage/usage-writer.ts', 'intervalMs'),
+  usageIntervalMs: constant('access/usage/usage-tally.ts', 'intervalMs'),
   usageDays: constant('access/usage/usage.ts', 'retentionDays'),
   // Two weeks until the decision, and then those of HOMEWARD_ADOPTER_RETENTION.
   answersDays: 14 + Number(/ADOPTER_RETENTION: \{\s*fallback: '(\d+)'/.exec(source('platform/config.ts'))?.[1]),

@@ -2,7 +2,7 @@
 
 import type { FoundKey } from '../service/src/access/clients/client-queries.ts';
 import { KnownKey } from '../service/src/access/clients/key-cache.ts';
-import type { Verdict } from '../service/src/access/rate-limit/decide.ts';
+import type { Verdict } from '../service/src/access/rate-limit/plans.ts';
 import type { PendingDecision } from '../service/src/access/rate-limit/redis-limiter.ts';
 import { createApp } from '../service/src/app.ts';
 import { type Caches, openCaches, openDependencies } from '../service/src/dependencies.ts';

@@ -3,8 +3,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { act, addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
-import type { Key, ServeProcess } from '../testkit/store.ts';
-import { Store } from '../testkit/store.ts';
+import { type Key, type ServeProcess, Store } from '../testkit/store.ts';
 import { grouped, noIllegalTransition, none } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 

@@ -16,7 +16,7 @@ export const idempotency: Proof = {
   name: 'idempotency',
   promise: 'a retried POST has one effect and one response, whatever crashes in between',
   // The mutant ignores the stored response.
-  mutant: [{ file: 'access/idempotency/idempotency.ts', from: 'if (stored) {', to: 'if (stored && Math.random() < 0) {' }],
+  mutant: [{ file: 'access/idempotency/idempotent-route.ts', from: 'if (stored) {', to: 'if (stored && Math.random() < 0) {' }],
   run,
 };
 

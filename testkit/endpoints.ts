@@ -1,5 +1,5 @@
 // Webhook endpoints that are inserted directly, since to add thousands by the API takes minutes.
-import { newSecret } from '../service/src/changes/webhooks/signatures.ts';
+import { newSecret } from '../service/src/changes/webhooks/target-urls.ts';
 import { queryStore } from './adopters.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,6 @@
 // 2,000 things that staff sign in with or work by, of which 200 are ended: what a restore and a failover must not revive.
 import { randomBytes } from 'node:crypto';
-import { removePasskey } from '../service/src/access/people/passkeys.ts';
+import { removePasskey } from '../service/src/access/people/credentials.ts';
 import { changePerson, type Manager, removePerson } from '../service/src/access/people/people.ts';
 import { endSignInsOf } from '../service/src/access/people/raises.ts';
 import type { PersonCaller } from '../service/src/access/principals/principals.ts';

@@ -19,7 +19,7 @@ const sources = [
   'openapi.json',
   'service/src/platform/{errors.ts,html.ts,design-tokens.css}',
   'service/src/domain/*.ts',
-  'service/src/platform/http/openapi-components.ts',
+  'service/src/platform/http/openapi.ts',
 ];
 
 /** Writes to another folder first and swaps the two, so that a service that starts meanwhile never reads half of a site. */

@@ -1,6 +1,5 @@
 // What the simulated processes have admitted and what Redis was told, by client and window, and the rules that both must keep.
-import { dayMs, minuteMs } from '../../service/src/access/rate-limit/decide.ts';
-import type { Quota } from '../../service/src/access/rate-limit/plans.ts';
+import { dayMs, minuteMs, type Quota } from '../../service/src/access/rate-limit/plans.ts';
 import type { ExecutedCall } from './simulated-network.ts';
 
 export interface Decided {

@@ -1,8 +1,7 @@
 // One run of the simulation: from a seed follows everything that happens.
 import { createHash } from 'node:crypto';
-import type { Charge } from '../../service/src/access/rate-limit/decide.ts';
 import type { Limiter } from '../../service/src/access/rate-limit/limiter.ts';
-import type { Quota } from '../../service/src/access/rate-limit/plans.ts';
+import type { Charge, Quota } from '../../service/src/access/rate-limit/plans.ts';
 import type { LimiterDecision } from '../../service/src/access/rate-limit/redis-limiter.ts';
 import type { RedisLink } from '../../service/src/platform/redis/redis-link.ts';
 import { SeededRandom } from '../../testkit/seeded-random.ts';
@@ -15,7 +14,7 @@ import { EventLoop, type VirtualTime } from './virtual-time.ts';
 export interface LimiterModules {
   readonly Limiter: typeof import('../../service/src/access/rate-limit/limiter.ts').Limiter;
   readonly RedisLink: typeof import('../../service/src/platform/redis/redis-link.ts').RedisLink;
-  readonly redisKeysOf: typeof import('../../service/src/platform/redis/redis-keys.ts').redisKeysOf;
+  readonly redisKeysOf: typeof import('../../service/src/platform/redis/redis-link.ts').redisKeysOf;
   readonly systemClock: typeof import('../../service/src/platform/clock.ts').systemClock;
 }
 

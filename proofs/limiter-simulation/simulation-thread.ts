@@ -22,7 +22,7 @@ const redis = await VirtualRedis.open(socket, database, readFileSync(source('acc
 const modules: LimiterModules = Object.assign(
   {},
   ...(await Promise.all(
-    ['access/rate-limit/limiter.ts', 'platform/redis/redis-link.ts', 'platform/redis/redis-keys.ts', 'platform/clock.ts'].map(
+    ['access/rate-limit/limiter.ts', 'platform/redis/redis-link.ts', 'platform/redis/redis-link.ts', 'platform/clock.ts'].map(
       (file) => import(pathToFileURL(source(file)).href),
     ),
   )),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { replaceEpoch } from '../../service/src/access/clients/client-changes.ts';
-import { clientSubject } from '../../service/src/access/rate-limit/charging.ts';
+import { clientSubject } from '../../service/src/access/rate-limit/limiter.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { connectTo } from '../../testkit/postgres.ts';
 import { quantile } from '../../testkit/quantile.ts';

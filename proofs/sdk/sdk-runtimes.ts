@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { createStore } from '../../sdk/src/index.ts';
 import { launchBrowser } from '../../testkit/browser.ts';
 import { serveLocally } from '../../testkit/local-server.ts';
-import type { Target } from './sdk-scenarios.ts';
-import { speedUpClock } from './sdk-scenarios.ts';
+import { speedUpClock, type Target } from './sdk-scenarios.ts';
 
 type Scenario<Argument, Result> = (create: typeof createStore, argument: Argument) => Promise<Result>;
 

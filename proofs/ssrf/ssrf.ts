@@ -3,7 +3,7 @@ import { connect as connectTo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { SafeSender, SenderOptions } from '../../service/src/changes/delivery/safe-sender.ts';
-import { newSecret } from '../../service/src/changes/webhooks/signatures.ts';
+import { newSecret } from '../../service/src/changes/webhooks/target-urls.ts';
 import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { Store } from '../../testkit/store.ts';

@@ -23,7 +23,7 @@ export const keptPlaces: Proof = {
   // The mutant gives a client every place.
   mutant: [
     {
-      file: 'adoption/applications/places.ts',
+      file: 'adoption/applications/submissions.ts',
       from: 'return own >= share ? shareTaken(pet, { own, share, max }) : undefined;',
       to: 'return undefined;',
     },

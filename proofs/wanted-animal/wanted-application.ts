@@ -30,7 +30,7 @@ export const wantedApplication: Proof = {
   // The mutant does not count the applications of an animal.
   mutant: [
     {
-      file: 'adoption/applications/places.ts',
+      file: 'adoption/applications/submissions.ts',
       from: 'if (sent >= max) return allPlacesTaken(pet, { open: sent, max });',
       to: '',
     },

@@ -2,7 +2,7 @@
 // Its input is a SenderTask, its output a SenderRate.
 import { text } from 'node:stream/consumers';
 import { SafeSender } from '../../service/src/changes/delivery/safe-sender.ts';
-import { newSecret, signedHeaders } from '../../service/src/changes/webhooks/signatures.ts';
+import { newSecret, signedHeaders } from '../../service/src/changes/webhooks/target-urls.ts';
 
 export interface SenderTask {
   readonly origins: readonly string[];

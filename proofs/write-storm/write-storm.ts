@@ -27,7 +27,7 @@ export const writeStorm: Proof = {
   // The mutants read a page twice before they cache it, and invalidate every page after each write.
   mutant: [
     { file: 'animals/list-cache/page-cache.ts', from: 'page: fetch(onBegun),', to: 'page: fetch(onBegun).then(() => fetch(onBegun)),' },
-    { file: 'animals/list-cache/pet-changes.ts', from: 'const { id } = change;', to: 'const { id } = change;\n  if (id) return true;' },
+    { file: 'animals/list-cache/shown-changes.ts', from: 'const { id } = change;', to: 'const { id } = change;\n  if (id) return true;' },
   ],
   runsAlone: true,
   isNightly: true,

@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { newSecret, signedHeaders } from '../../service/src/changes/webhooks/signatures.ts';
+import { newSecret, signedHeaders } from '../../service/src/changes/webhooks/target-urls.ts';
 import { verifyWebhook, WebhookError } from '../src/index.ts';
 
 const body = '{"id":"evt_1","type":"pet.created"}';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { newSecret, signedHeaders } from '../../service/src/changes/webhooks/signatures.ts';
+import { newSecret, signedHeaders } from '../../service/src/changes/webhooks/target-urls.ts';
 import { verifyWebhook, WebhookError } from '../src/index.ts';
 
 type Signed = Record<string, string>;

@@ -5,7 +5,7 @@ import { type Admit, addAdmission, rejectUnroutable } from './access/admission/a
 import { DelayedResponses, rehearsalHeaders, rehearse } from './access/admission/rehearsal-hook.ts';
 import { openKeyWatch } from './access/clients/client-changes.ts';
 import { getQuota } from './access/clients/clients.ts';
-import { chargeOrWait } from './access/rate-limit/charging.ts';
+import { chargeOrWait } from './access/rate-limit/limiter.ts';
 import { createUsageWriter } from './access/usage/usage.ts';
 import { countUsage, usageRoutes } from './access/usage/usage-routes.ts';
 import { usageSchemas } from './access/usage/usage-schemas.ts';

@@ -6,7 +6,7 @@ import { type QueuedMail, queueMail } from '../src/changes/mail/mail-queue.ts';
 import { type MailKind, type MailOutcome, type MailParts, MailSender } from '../src/changes/mail/mail-sender.ts';
 import type { MailMessage } from '../src/changes/mail/message.ts';
 import { theService } from '../src/domain/actor.ts';
-import { parseSmtpUrl } from '../src/platform/smtp-url.ts';
+import { parseSmtpUrl } from '../src/platform/server-urls.ts';
 import type { TestStore } from './test-store.ts';
 
 export const mailKinds = {

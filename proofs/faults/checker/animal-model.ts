@@ -1,6 +1,14 @@
 // One animal as a register: what each operation needs of its state, and what it makes of it.
-import type { AnimalValue, Attempt, Facts, List, Operation, OrderAction, Write } from '../history.ts';
-import { tokenOf } from '../history.ts';
+import {
+  type AnimalValue,
+  type Attempt,
+  type Facts,
+  type List,
+  type Operation,
+  type OrderAction,
+  tokenOf,
+  type Write,
+} from '../history.ts';
 import type { State, Step } from './linearizability.ts';
 
 export interface AnimalState extends State {

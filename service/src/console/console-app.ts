@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { countUnreadable } from '../access/admission/admission.ts';
-import { FailedSignIns } from '../access/people/failed-sign-ins.ts';
 import { LinkBudget } from '../access/people/link-budget.ts';
-import { chargeOrWait } from '../access/rate-limit/charging.ts';
-import type { Limiter } from '../access/rate-limit/limiter.ts';
+import { FailedSignIns } from '../access/people/sessions.ts';
+import { chargeOrWait, type Limiter } from '../access/rate-limit/limiter.ts';
 import { addPhotoFiles } from '../animals/photos/photo-file-routes.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { openPhotoStore } from '../images/open-store.ts';

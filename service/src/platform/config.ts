@@ -7,11 +7,13 @@ import {
   findDatabaseUrlProblem,
   findRedisUrlProblem,
   InvalidSentinelUrl,
+  InvalidSmtpUrl,
   isSentinelUrl,
   parseSentinelUrl,
+  parseSmtpUrl,
+  type SmtpServer,
   sentinelSchemes,
 } from './server-urls.ts';
-import { InvalidSmtpUrl, parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
 
 /** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */
 export const variables = {

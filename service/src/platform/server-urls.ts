@@ -1,3 +1,6 @@
+import { BlockList, isIP } from 'node:net';
+import pg from 'pg';
+
 /** One address for each server of DATABASE_URL, in which several are separated by commas, as for libpq. */
 export function addressesOf(databaseUrl: string): readonly string[] {
   const { before, servers, after } = splitServers(databaseUrl);
@@ -129,3 +132,114 @@ function showPlace(entries: ReadonlyArray<ReturnType<typeof parseEntry>>, path: 
   const rest = path + (parameters && '?…');
   return isClear ? servers + rest : `${servers}${rest && '/…'}`;
 }
+
+/** Where mail is given to. */
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the start. Else by STARTTLS, without which nothing is sent, except to this machine. */
+  readonly isTls: boolean;
+  readonly isLoopback: boolean;
+  readonly login: { readonly user: string; readonly password: string } | undefined;
+}
+
+export class InvalidSmtpUrl extends Error {}
+
+const ports = { 'smtp:': 587, 'smtps:': 465 } as const;
+const encoding = 'in the user and the password, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23 and "%" as %25';
+
+/** No message shows the URL, which has a password. */
+export function parseSmtpUrl(text: string): SmtpServer {
+  const scheme = /^smtps?:(?=\/\/)/.exec(text)?.[0] as keyof typeof ports | undefined;
+  if (!scheme) throw new InvalidSmtpUrl('must start with smtp:// (STARTTLS) or smtps:// (TLS from the start).');
+  const url = URL.parse(text);
+  const host = url?.hostname.replace(/^\[|\]$/g, '');
+  if (!url || !host) throw new InvalidSmtpUrl(`can't be parsed. Write ${scheme}//USER:PASSWORD@HOST:${ports[scheme]}; ${encoding}.`);
+  if (url.pathname.length > 1 || url.search || url.hash) throw new InvalidSmtpUrl(`must end with the port: ${encoding}.`);
+  if ((url.username === '') !== (url.password === ''))
+    throw new InvalidSmtpUrl('has a user without a password, or a password without a user.');
+  return {
+    host,
+    port: Number(url.port || ports[scheme]),
+    isTls: scheme === 'smtps:',
+    isLoopback: isLoopback(host),
+    login: url.username ? { user: decoded(url.username), password: decoded(url.password) } : undefined,
+  };
+}
+
+/** As operators write it: mail.example.org:587. */
+export const describeSmtp = ({ host, port }: SmtpServer): string => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+const isLoopback = (host: string) => host === 'localhost' || (isIP(host) !== 0 && loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4'));
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new InvalidSmtpUrl(`has a "%" that is not followed by two hexadecimal digits: ${encoding}.`);
+  }
+}
+
+/** Where the store's data is, without the password: PostgreSQL at 127.0.0.1:5432, database "homeward". */
+export function describePostgres(url: string): string {
+  if (showsPassword(url)) return 'PostgreSQL at the address in DATABASE_URL';
+  const parsed = addressesOf(url).flatMap((address) => parse(address) ?? []);
+  const [first] = parsed;
+  if (!first) return 'PostgreSQL at the address in DATABASE_URL';
+  const places = parsed.map((client) =>
+    client.host.startsWith('/') ? `the socket ${client.host}/.s.PGSQL.${client.port}` : nameOf(client),
+  );
+  return `PostgreSQL at ${places.join(' or ')}, database "${first.database}"`;
+}
+
+/** One address of DATABASE_URL, as people write it: db1:5432. */
+export function serverName(address: string): string {
+  const client = parse(address);
+  return client ? nameOf(client) : 'the server';
+}
+
+/** Whether a connection to this address is by TLS. */
+export const usesTls = (address: string): boolean => Boolean((parse(address) as { ssl?: unknown } | undefined)?.ssl);
+
+const nameOf = ({ host, port }: pg.Client) => withPort(host, port);
+
+/**
+ * Parsed as for a connection: an address may have parameters, and parts may come from PGHOST and other variables. Undefined if a file that
+ * it names, such as sslrootcert, can't be read.
+ */
+function parse(url: string): pg.Client | undefined {
+  try {
+    return new pg.Client({ connectionString: url });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Redis at 127.0.0.1:6379, or Redis "homeward" of the Sentinels at a:26379 and b:26379. */
+export function describeRedis(url: string): string {
+  if (isSentinelUrl(url)) return describeWatched(parseSentinelUrl(url));
+  if (showsPassword(url) || !URL.canParse(url)) return 'Redis at the address in REDIS_URL';
+  const { hostname, port } = new URL(url);
+  return `Redis at ${withPort(hostname || 'localhost', Number(port || 6_379))}`;
+}
+
+const describeWatched = ({ name, sentinels }: SentinelUrl) =>
+  `Redis "${name}" of the ${sentinels.length === 1 ? 'Sentinel' : 'Sentinels'} at ${listed(sentinels.map(({ host, port }) => withPort(host, port)))}`;
+
+const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB').format(words);
+
+/**
+ * True if a parser would take a part of the password for the host or the database, because a / ? # or @ in it is not percent-encoded.
+ * There is then an @ after the first one, or outside the part between // and the path.
+ */
+export function showsPassword(url: string): boolean {
+  return hasStrayAt(url) || !addressesOf(url).every((address) => URL.canParse(address));
+}
+
+export const howToEncode =
+  'In the user and the password of DATABASE_URL, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23 and "%" as %25.';
+
+const withPort = (host: string, port: number) => (host.includes(':') && !host.startsWith('[') ? `[${host}]:${port}` : `${host}:${port}`);

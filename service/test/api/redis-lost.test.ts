@@ -5,7 +5,7 @@ import { testAuthor } from '../../../testkit/test-author.ts';
 import { mintApiKey } from '../../src/access/clients/api-key.ts';
 import { replaceEpoch } from '../../src/access/clients/client-changes.ts';
 import { revokeApiKey, setPlan } from '../../src/access/clients/clients.ts';
-import { clientSubject } from '../../src/access/rate-limit/charging.ts';
+import { clientSubject } from '../../src/access/rate-limit/limiter.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { settledMs } from '../../src/platform/db/change-watch.ts';
 import { addPet } from '../adoption-steps.ts';

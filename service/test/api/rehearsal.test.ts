@@ -3,7 +3,7 @@ import Fastify from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
 import { DelayedResponses } from '../../src/access/admission/rehearsal-hook.ts';
-import { redisKeysOf } from '../../src/platform/redis/redis-keys.ts';
+import { redisKeysOf } from '../../src/platform/redis/redis-link.ts';
 import { addPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, describe, expect, inject, test } from 'vitest';
-import { describePostgres, describeRedis } from '../../src/platform/server-addresses.ts';
+import { describePostgres, describeRedis } from '../../src/platform/server-urls.ts';
 import { cloneTemplate } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 

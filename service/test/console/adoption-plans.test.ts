@@ -8,8 +8,9 @@ import {
   selectApplicationsOfAddress,
   selectApplicationsOfName,
   selectListedApplications,
+  selectUntold,
+  selectWaitingApplications,
 } from '../../src/adoption/applications/staff-queries.ts';
-import { selectUntold, selectWaitingApplications } from '../../src/adoption/applications/today-queries.ts';
 import { namesReadMax } from '../../src/adoption/orders/staff-orders.ts';
 import {
   countListedOrders,
@@ -21,7 +22,7 @@ import {
   selectOrdersOfName,
   selectUnapprovedOrders,
 } from '../../src/adoption/orders/staff-queries.ts';
-import { selectEndingHolds } from '../../src/animals/pets/today-queries.ts';
+import { selectEndingHolds } from '../../src/animals/pets/pet-queries.ts';
 import { selectFailedPhotos } from '../../src/animals/photos/today-queries.ts';
 import type { Db } from '../../src/platform/db/handles.ts';
 import { addShelter } from './console-steps.ts';

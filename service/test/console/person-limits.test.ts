@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startRedis } from '../../../testkit/servers.ts';
-import { charge } from '../../src/access/rate-limit/charging.ts';
+import { charge } from '../../src/access/rate-limit/limiter.ts';
 import { openLimiter } from '../../src/dependencies.ts';
 import { disposeAfterAll } from '../dispose-after-all.ts';
 import { ManualClock } from '../manual-clock.ts';

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { changePerson, removePerson } from '../../src/access/people/people.ts';
-import { charge } from '../../src/access/rate-limit/charging.ts';
+import { charge } from '../../src/access/rate-limit/limiter.ts';
 import { addressQuotas } from '../../src/access/rate-limit/plans.ts';
 import { openLimiter } from '../../src/dependencies.ts';
 import { theService } from '../../src/domain/actor.ts';

@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { makePasskey, type SoftPasskey } from '../../../testkit/authenticator.ts';
 import { listActs } from '../../src/access/audit/audit.ts';
-import { addFailedSignIns } from '../../src/access/people/failed-sign-in-queries.ts';
-import { failedNetworksMax, failedSignInDays, listFailedSignIns } from '../../src/access/people/failed-sign-ins.ts';
 import { sweepPeople } from '../../src/access/people/people-sweep.ts';
+import { addFailedSignIns } from '../../src/access/people/session-queries.ts';
+import { failedNetworksMax, failedSignInDays, listFailedSignIns } from '../../src/access/people/sessions.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { Staff } from './adoption-site.ts';

@@ -36,7 +36,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Networks with counts of failed sign-ins in an hour; how long they are kept; how often a process stores them',
     '{failedNetworksMax}, and one row for all others by each way in; {failedSignInDays} days; every {storeAfterMs s}',
-    'access/people/failed-sign-ins.ts',
+    'access/people/sessions.ts',
   ],
   [
     'Links to sign in mailed to an address in a UTC day; of them for one network; for a known device, apart from these; time between two',
@@ -176,7 +176,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'What is read to advise on an error: around the fault in JSON; of a query that may have a key',
     '{contextLength} characters on each side; {queryLengthMax} characters',
     'platform/http/json-body.ts',
-    'access/admission/authentication.ts',
+    'access/admission/admission.ts',
   ],
   ['Faults described in a message', '{shownMax}; the others are counted', 'platform/http/advice/validation-messages.ts'],
   [
@@ -208,7 +208,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'Open applications that an animal may have',
     '{applicationsMax}, or as set for its shelter, {applicationsMaxMax} at most; of {dividedFrom} or more, 1 of {keptOf}, and at least {keptMin}, kept from each client for the others; staff enter as many again; those of a suspended client not counted until it is resumed',
     'adoption/shelters/shelter-schemas.ts',
-    'adoption/applications/places.ts',
+    'adoption/applications/submissions.ts',
   ],
   [
     'A job that ends all applications of a client: at once; applications in its turn; until adopters are told; kept afterwards',
@@ -219,14 +219,14 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'Questions of a shelter',
     '{questionsMax}, {questionsBytesMax KiB} in all; texts of {textLengthMax} characters; {optionsMax} options',
     'adoption/questions/question-schemas.ts',
-    'adoption/questions/question-checks.ts',
+    'adoption/questions/questions.ts',
   ],
   [
     'Answers of an applicant',
     'one for each question, of {/line: .*lengthMax: ([\\d_]+)/} characters in one line or {/text: .*lengthMax: ([\\d_]+)/}',
     'domain/question-types.ts',
   ],
-  ['Faults of questions or answers described in a message', '{shownMax}; the others are counted', 'adoption/questions/invalid-parts.ts'],
+  ['Faults of questions or answers described in a message', '{shownMax}; the others are counted', 'adoption/questions/questions.ts'],
   [
     'Description of an animal; its breed or external id',
     '{descriptionLengthMax} characters; {lineLengthMax}',
@@ -423,12 +423,12 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{/submissions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/endings: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/decisions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/own: . confirmations: [\\d_]+, messages: ([\\d_]+)/}; {/submissions: . confirmations: ([\\d_]+)/}, {/endings: . confirmations: ([\\d_]+)/}, {/decisions: . confirmations: ([\\d_]+)/}, {/own: . confirmations: ([\\d_]+)/}',
     'changes/mail/mail-bounds.ts',
   ],
-  ["A link that confirms a shelter's e-mail address", '{linkDays} UTC days', 'adoption/shelters/shelter-links.ts'],
+  ["A link that confirms a shelter's e-mail address", '{linkDays} UTC days', 'adoption/shelters/address-mail.ts'],
   [
     'Links that withdraw an application or erase its adopter: on a UTC day; how long one works; how long staff can reopen it',
     '{asksMax}; {actLinkMinutes} minutes, once; {days} days',
     'adoption/applications/adopter-links.ts',
-    'adoption/applications/link-mail-texts.ts',
+    'adoption/applications/link-mail.ts',
     'domain/application-states.ts',
   ],
   ['Mail to a shelter', "one waits, {/interval '(\\d) hour'/} hour apart", 'changes/mail/queue-queries.ts'],
@@ -442,14 +442,10 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Deliveries and their attempts', '{retentionDays} days', 'changes/webhooks/deliveries.ts'],
   ['Stored responses and deliveries deleted at once', '{sweepSizeMax}, every minute', 'cli/processes/worker.ts'],
   ['Usage', '{retentionDays} days', 'access/usage/usage.ts'],
-  [
-    'Time between two writes of usage by a process',
-    '{intervalMs s}, {/jitter = 0\\.(\\d)/}0% more or less',
-    'access/usage/usage-writer.ts',
-  ],
+  ['Time between two writes of usage by a process', '{intervalMs s}, {/jitter = 0\\.(\\d)/}0% more or less', 'access/usage/usage-tally.ts'],
   ['Usage in the memory of a process', '{talliesMax} counts, one for each key and minute', 'access/usage/usage-tally.ts'],
-  ['Rows of usage written by one statement', '{batchRowsMax} and those of one key', 'access/usage/usage-writer.ts'],
-  ['Last write of usage on shutdown', '{closeTimeoutMs s}', 'access/usage/usage-writer.ts'],
+  ['Rows of usage written by one statement', '{batchRowsMax} and those of one key', 'access/usage/usage-tally.ts'],
+  ['Last write of usage on shutdown', '{closeTimeoutMs s}', 'access/usage/usage-tally.ts'],
   ['Intervals and keys in a response with usage', '{intervalsMax} and {keysMax}', 'access/usage/usage.ts', 'access/usage/usage-schemas.ts'],
   ['Hours of usage of all keys read by one statement of a command', '{hoursAtOnce}', 'access/usage/usage.ts'],
   ['Animals and rows of history read in one snapshot by `verify`', '{petsPerRange} and {rowsPerRange}', 'adoption/verify/verify.ts'],
@@ -526,9 +522,9 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Changes of animals in one announcement, and of listings; more are a change of everything',
     '{changesMax}; {shownChangesMax}',
-    'animals/list-cache/announcement.ts',
+    'animals/list-cache/catalogue.ts',
   ],
-  ['What the terms of an animal take in an announcement', '{setBytes} bytes', 'animals/list-cache/terms.ts'],
+  ['What the terms of an animal take in an announcement', '{setBytes} bytes', 'animals/list-cache/shown-changes.ts'],
   ['Time that a page of words is cached which the worker may correct', '{correctedAgeMaxMs s}', 'search/listings/listing-routes.ts'],
   ['Transactions that Redis stores as announced', '{announcedMax}, for {announcedMs s}', 'animals/list-cache/catalogue.ts'],
   [

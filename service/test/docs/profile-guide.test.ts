@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ProfileSchema } from '../../src/animals/profiles/profile-schemas.ts';
-import { ageBandEndYears, ageBands, coats, companions, sexes, sizes } from '../../src/domain/profile-values.ts';
+import { ageBandEndYears, ageBands, coats, companions, sexes, sizes } from '../../src/domain/profile-fields.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
 import { fillFigures } from './source-figures.ts';
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { accepts, freePort } from '../../../testkit/servers.ts';
-import { newSecret } from '../../src/changes/webhooks/signatures.ts';
+import { newSecret } from '../../src/changes/webhooks/target-urls.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
 import { poll } from '../poll.ts';
 import { openTestStore } from '../test-store.ts';

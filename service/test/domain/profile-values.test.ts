@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ageBandOf } from '../../src/domain/profile-values.ts';
+import { ageBandOf } from '../../src/domain/profile-fields.ts';
 
 test.each([
   ['2026-11-16', '2026-11-16', 'baby'],

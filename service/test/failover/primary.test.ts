@@ -10,8 +10,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { Pool } from '../../src/platform/db/pool.ts';
 import { NotPrimary, PostgresServers } from '../../src/platform/db/postgres-servers.ts';
-import { describePostgres, showsPassword } from '../../src/platform/server-addresses.ts';
-import { addressesOf } from '../../src/platform/server-urls.ts';
+import { addressesOf, describePostgres, showsPassword } from '../../src/platform/server-urls.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { createTestStore } from '../test-store.ts';
 

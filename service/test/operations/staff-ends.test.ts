@@ -1,8 +1,8 @@
 // What was ended of the people who work here stays ended when an older backup is restored, and what is newer is left alone.
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { addStaffThings, countEndedToo, countRevived, endStaffThings, staffEnds } from '../../../testkit/staff-ends.ts';
+import { removePasskey } from '../../src/access/people/credentials.ts';
 import { mint, useRaise } from '../../src/access/people/links.ts';
-import { removePasskey } from '../../src/access/people/passkeys.ts';
 import { changePerson, findPerson } from '../../src/access/people/people.ts';
 import { findSession } from '../../src/access/people/sessions.ts';
 import { followFailover } from '../../src/cli/repair/failovers.ts';

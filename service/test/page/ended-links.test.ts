@@ -1,7 +1,7 @@
 // Staff end the links to an adopter's page, which were posted or passed on.
 import { describe, expect, test } from 'vitest';
+import { endAdopterLinks } from '../../src/adoption/applications/adopter-links.ts';
 import { eraseApplicant } from '../../src/adoption/applications/applicants.ts';
-import { endAdopterLinks } from '../../src/adoption/applications/ended-links.ts';
 import { verifyHistory } from '../../src/adoption/verify/verify.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { applyJournal } from '../../src/operations/recovery/apply-journal.ts';

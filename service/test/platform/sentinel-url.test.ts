@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/platform/config.ts';
-import { describeRedis } from '../../src/platform/server-addresses.ts';
-import { parseSentinelUrl } from '../../src/platform/server-urls.ts';
+import { describeRedis, parseSentinelUrl } from '../../src/platform/server-urls.ts';
 
 const open = { username: '', password: '', tls: false };
 

@@ -1,6 +1,6 @@
 // Compiled, never run: `npm run check` fails if a line below @ts-expect-error compiles, or if another line does not.
 
-import { runOnce } from '../../src/access/idempotency/idempotency.ts';
+import { runOnce } from '../../src/access/idempotency/idempotent-route.ts';
 import { actOnOrder, cancelOpenOrders, expireDueOrders, placeOrder } from '../../src/adoption/orders/orders.ts';
 import { recordTransitions } from '../../src/animals/history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../../src/animals/list-cache/catalogue.ts';

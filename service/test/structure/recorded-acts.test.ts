@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { type AuditedAct, auditedActs, listActs } from '../../src/access/audit/audit.ts';
 import { buildProgram } from '../../src/cli/program.ts';
-import { readJournalLine } from '../../src/platform/journal/journal-lines.ts';
+import { readJournalLine } from '../../src/platform/journal/journal.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { submit } from '../application-steps.ts';
 import { homeward } from '../cli/homeward-command.ts';

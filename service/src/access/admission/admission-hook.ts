@@ -10,8 +10,7 @@ import { countOfHeader, requireOneHost } from '../../platform/http/protocol/conn
 import { hasEmptyId } from '../../platform/http/routing.ts';
 import type { KeyCaller } from '../principals/principals.ts';
 import { insufficientScope } from './access.ts';
-import type { Admission, Rehearsal } from './admission.ts';
-import { sentTwice } from './authentication.ts';
+import { type Admission, type Rehearsal, sentTwice } from './admission.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

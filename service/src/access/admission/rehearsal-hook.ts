@@ -3,10 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDay } from '../../platform/clock.ts';
 import { AppError, show, unavailable } from '../../platform/errors.ts';
 import { exposedHeaders } from '../../platform/http/protocol/browsers.ts';
-import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
-import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
-import { minuteMs, type Verdict } from '../rate-limit/decide.ts';
-import type { Quota } from '../rate-limit/plans.ts';
+import { type RedisKeys, type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
+import { minuteMs, type Quota, type Verdict } from '../rate-limit/plans.ts';
 import { clientLimitError, type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { Admission, RateLimitState } from './admission.ts';
 

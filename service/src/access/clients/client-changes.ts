@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Poller } from '../../platform/bounded/poller.ts';
 import { settledMs } from '../../platform/db/change-watch.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
-import type { RedisLink } from '../../platform/redis/redis-link.ts';
-import { clientSubject } from '../rate-limit/charging.ts';
+import type { RedisKeys, RedisLink } from '../../platform/redis/redis-link.ts';
+import { clientSubject } from '../rate-limit/limiter.ts';
 import { selectEndedKeys } from './client-queries.ts';
 
 const ttlSeconds = 86_400;

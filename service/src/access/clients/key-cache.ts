@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../domain/scopes.ts';
 import { growingTo } from '../../platform/bounded/growing-to.ts';
-import { clientSubject } from '../rate-limit/charging.ts';
-import type { Charge } from '../rate-limit/decide.ts';
-import { type Bounds, boundsOf, type PlanName, type Quota, quotaOf } from '../rate-limit/plans.ts';
+import { clientSubject } from '../rate-limit/limiter.ts';
+import { type Bounds, boundsOf, type Charge, type PlanName, type Quota, quotaOf } from '../rate-limit/plans.ts';
 import type { FoundKey, KeyOwner } from './client-queries.ts';
 
 /** What a client's plan allows. All clients of a plan share one object, except those with custom limits. */

@@ -5,8 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { canonicalAddress } from '../../platform/email-addresses.ts';
-import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
-import type { RedisLink } from '../../platform/redis/redis-link.ts';
+import type { RedisKeys, RedisLink } from '../../platform/redis/redis-link.ts';
 
 /** Links in a UTC day, and the least time from one to the next. */
 interface Share {

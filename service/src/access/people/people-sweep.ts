@@ -1,10 +1,10 @@
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import { findAuditStart } from '../audit/audit.ts';
 import { deleteUsedValues } from './credential-queries.ts';
-import { sweepFailedSignIns } from './failed-sign-ins.ts';
 import { deleteEndedLinks } from './link-queries.ts';
 import { eraseRemoved } from './person-queries.ts';
 import { deleteEndedSessions } from './session-queries.ts';
+import { sweepFailedSignIns } from './sessions.ts';
 
 /** A job: deletes what has ended, and erases the names of those who were removed before the first row of the audit. Returns how many. */
 export async function sweepPeople(db: Db & Writer, sizeMax: number): Promise<number> {

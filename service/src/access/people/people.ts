@@ -15,7 +15,7 @@ import type { Journal } from '../../platform/journal/journal.ts';
 import { type AuditAuthor, changedValues, recordAudit } from '../audit/audit.ts';
 import { endLinks } from './link-queries.ts';
 import { mint } from './links.ts';
-import { PeopleError } from './people-error.ts';
+import { ensureStaffClient, PeopleError } from './people-error.ts';
 import {
   changePostFromBefore,
   countInvite,
@@ -36,7 +36,6 @@ import {
   updatePerson,
 } from './person-queries.ts';
 import { journalPost, mayStillManage, offerRaise, withdrawRaise } from './raises.ts';
-import { ensureStaffClient } from './staff-clients.ts';
 
 export type { PeopleFilter, Person } from './person-queries.ts';
 

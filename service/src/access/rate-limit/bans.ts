@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
+import type { RedisKeys } from '../../platform/redis/redis-link.ts';
 
 export interface Ban {
   readonly keyId: string;

@@ -1,12 +1,21 @@
 import type { ListVersion } from '../../domain/caches.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
-import type { RedisLink } from '../../platform/redis/redis-link.ts';
+import type { RedisKeys, RedisLink } from '../../platform/redis/redis-link.ts';
 import type { Tracing } from '../../platform/tracing/tracing.ts';
-import type { Charge } from './decide.ts';
-import { DecisionTally } from './decision-tally.ts';
 import { LocalLimiter } from './local-limiter.ts';
-import { addressQuotas } from './plans.ts';
+import {
+  addressQuotas,
+  banLengthsMinutes,
+  type Charge,
+  msUntilAdmitted,
+  type Outcome,
+  ownerOf,
+  personQuotas,
+  type Quota,
+  type QuotaOwner,
+  quotaOwners,
+  type Verdict,
+} from './plans.ts';
 import { type LimiterDecision, type PendingDecision, RedisLimiter, type VersionOf } from './redis-limiter.ts';
 
 interface Parts {
@@ -89,5 +98,88 @@ class EpochRead implements PendingDecision {
 
   resolve(decision: LimiterDecision): void {
     this.onEpoch('stale' in decision ? decision.stale.epoch : undefined);
+  }
+}
+
+/** Who pays for a request. Addresses and people have a count for each purpose. */
+export type Payer =
+  | { readonly clientId: bigint; readonly quota: Quota }
+  /** As `requestSubject` writes it. */
+  | { readonly address: string; readonly purpose: keyof typeof addressQuotas }
+  | { readonly personId: bigint; readonly purpose: keyof typeof personQuotas };
+
+type Consume = Pick<Limiter, 'consume'>;
+
+/**
+ * Charges a payer for a request; cost 0 only reads the counts. The charge has no key, so a rejection is neither a strike nor a ban: those
+ * are for programs with a key, and no person or address is banned.
+ */
+export async function charge(limiter: Consume, payer: Payer, cost: 0 | 1 = 1): Promise<Verdict> {
+  const decision = await limiter.consume({ ...accountOf(payer), cost });
+  if ('stale' in decision) throw new Error('a charge without a key has no epoch');
+  return decision.verdict;
+}
+
+/** Charges a payer. Returns the ms to wait before the next attempt, which cost nothing; 0: admitted. */
+export const chargeOrWait = async (limiter: Consume, payer: Payer): Promise<number> => msUntilAdmitted(await charge(limiter, payer));
+
+/** The name of a client in Redis keys: of its counts and its epoch. */
+export const clientSubject = (clientId: bigint) => `c${clientId}`;
+
+/** The names of the counts are keys in Redis: processes of the release before count wrong keys under the bare address. */
+function accountOf(payer: Payer): Pick<Charge, 'subject' | 'quota'> {
+  if ('clientId' in payer) return { subject: clientSubject(payer.clientId), quota: payer.quota };
+  if ('personId' in payer) return { subject: `p${payer.personId}:${payer.purpose}`, quota: personQuotas[payer.purpose] };
+  const { address, purpose } = payer;
+  return { subject: purpose === 'api' ? address : `${purpose}:${address}`, quota: addressQuotas[purpose] };
+}
+
+/** Who decided: Redis, or the process by itself. */
+type Decider = 'redis' | 'process';
+
+export interface DecisionCount {
+  readonly plan: QuotaOwner;
+  readonly outcome: Outcome;
+  readonly by: Decider;
+  count: number;
+}
+
+const outcomes: readonly Outcome[] = ['admitted', 'minute', 'day', 'banned'];
+/** Only keys are banned, and an address has no limit per day. */
+const impossible: Partial<Record<QuotaOwner, readonly Outcome[]>> = { none: ['day', 'banned'], person: ['banned'] };
+
+type Counts = Partial<Record<Outcome, DecisionCount>>;
+
+/** Counts the decisions of a process. Plain numbers: the whole decision takes some microseconds. */
+export class DecisionTally {
+  readonly #byPlan = new Map<QuotaOwner, Record<Decider, Counts>>();
+  #bansStarted = 0;
+
+  constructor() {
+    for (const plan of quotaOwners) {
+      const possible = outcomes.filter((outcome) => !impossible[plan]?.includes(outcome));
+      const counts = (by: Decider): Counts => Object.fromEntries(possible.map((outcome) => [outcome, { plan, outcome, by, count: 0 }]));
+      this.#byPlan.set(plan, { redis: counts('redis'), process: counts('process') });
+    }
+  }
+
+  get bansStarted(): number {
+    return this.#bansStarted;
+  }
+
+  /** What only reads the counts is no decision. */
+  count({ quota, cost }: Charge, { outcome }: Verdict, by: Decider): void {
+    const entry = cost === 0 ? undefined : this.#byPlan.get(ownerOf(quota))?.[by][outcome];
+    if (entry) entry.count += 1;
+  }
+
+  /** Counts a ban that this process sees for the first time, if it began with this decision: another process may have seen it begin. */
+  noteBan({ bannedUntilMs, nowMs, banLevel }: Verdict): void {
+    const lengthMs = (banLengthsMinutes[banLevel - 1] ?? 0) * 60_000;
+    if (bannedUntilMs === nowMs + lengthMs) this.#bansStarted += 1;
+  }
+
+  *[Symbol.iterator](): Iterator<DecisionCount> {
+    for (const byDecider of this.#byPlan.values()) for (const counts of Object.values(byDecider)) yield* Object.values(counts);
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
-import { type Charge, type Counts, combine, countsAt, decide, laterCounts, type Verdict } from './decide.ts';
+import { type Charge, type Counts, combine, countsAt, decide, laterCounts, type Verdict } from './plans.ts';
 
 const subjectsMax = 100_000;
 

@@ -1,6 +1,5 @@
 import { AppError } from '../../platform/errors.ts';
-import { dayMs, minuteMs, type Verdict } from './decide.ts';
-import { banLengthsMinutes, type Quota, strikesUntilBan } from './plans.ts';
+import { banLengthsMinutes, dayMs, minuteMs, type Quota, strikesUntilBan, type Verdict } from './plans.ts';
 
 interface Window {
   readonly name: 'minute' | 'day';

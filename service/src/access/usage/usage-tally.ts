@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JoinedRuns } from '../../platform/bounded/joined-runs.ts';
+import { AppError } from '../../platform/errors.ts';
 import type { UsageRow } from './usage-queries.ts';
 
 const minuteMs = 60_000;
@@ -119,4 +122,139 @@ function rowsOf(keyId: bigint, { requests, errors, deprecated }: KeyTally): Usag
   for (const [name, count] of errors ?? []) rows.push({ keyId, kind: 'error', name, count });
   for (const [name, count] of deprecated ?? []) rows.push({ keyId, kind: 'deprecated', name, count });
   return rows;
+}
+
+const intervalMs = 5_000;
+/** An interval is longer or shorter by up to this share, so that processes don't write at the same moment. */
+const jitter = 0.2;
+/** Few enough for a PostgreSQL that is very busy to write them within the statement timeout. */
+const batchRowsMax = 5_000;
+const closeTimeoutMs = 3_000;
+/** Between attempts while the process ends. */
+const closeRetryMs = 100;
+const partitionIntervalMs = 3_600_000;
+/** PostgreSQL's code for a row that fits no partition. */
+const noPartition = '23514';
+
+export type UsageLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>;
+
+interface Parts {
+  readonly tally: UsageTally;
+  /** Adds the counts of a batch. Does nothing if a batch of this process with this number, or a higher one, was added before. */
+  add(number: bigint, batch: UsageBatch): Promise<void>;
+  makePartitions(): Promise<void>;
+  readonly log: UsageLog;
+}
+
+/**
+ * Writes the tally to PostgreSQL every few seconds, in batches.
+ *
+ * A batch is in the tally, then unwritten, then written. At most one is unwritten. If its outcome is unknown, because PostgreSQL did not
+ * reply, the same batch is sent again with the same number, so it is counted exactly once. Meanwhile requests are counted in the tally,
+ * which drops the oldest when it is full. A batch that PostgreSQL rejects is dropped: it would be rejected again.
+ */
+export class UsageWriter {
+  readonly #parts: Parts;
+  #unwritten: { readonly number: bigint; readonly batch: UsageBatch } | undefined;
+  #lastNumber = 0n;
+  readonly #writes = new JoinedRuns(() => this.#writeAll());
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #isFailing = false;
+  #partitionsMadeAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Writes from now on, until it is closed. */
+  start(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.write().then(() => this.start()), intervalMs * (1 + jitter * (2 * Math.random() - 1))).unref();
+  }
+
+  /** Writes everything that was counted before the call, unless PostgreSQL fails: then it is kept for the next call. Never throws. */
+  write(): Promise<void> {
+    return this.#writes.next();
+  }
+
+  /** Writes for the last time. What can't be written in time is lost, and that is logged. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await Promise.race([this.#writeRest(), sleep(closeTimeoutMs, undefined, { ref: false })]);
+    let requests = this.#unwritten?.batch.requests ?? 0;
+    for (let batch = this.#parts.tally.take(batchRowsMax); batch; batch = this.#parts.tally.take(batchRowsMax)) requests += batch.requests;
+    if (requests > 0) this.#parts.log.warn({ requests }, 'usage lost: it could not be saved before shutdown');
+  }
+
+  async #writeRest(): Promise<void> {
+    const deadlineMs = performance.now() + closeTimeoutMs;
+    for (;;) {
+      await this.write();
+      if ((!this.#unwritten && this.#parts.tally.size === 0) || performance.now() > deadlineMs) return;
+      await sleep(closeRetryMs, undefined, { ref: false });
+    }
+  }
+
+  async #writeAll(): Promise<void> {
+    const { tally, log } = this.#parts;
+    try {
+      if (this.#unwritten) await this.#write(this.#unwritten);
+      // Counted at the start: requests that come meanwhile are for the next time.
+      for (let keys = tally.size; keys > 0; ) {
+        const batch = tally.take(batchRowsMax);
+        if (!batch) break;
+        keys -= batch.keys;
+        this.#lastNumber += 1n;
+        this.#unwritten = { number: this.#lastNumber, batch };
+        await this.#write(this.#unwritten);
+      }
+      if (this.#isFailing) log.info({}, 'usage is written again');
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) log.warn({ err: error }, 'usage is not written: it is kept in memory until PostgreSQL takes it');
+      this.#isFailing = true;
+    }
+    const requests = tally.takeDropped();
+    if (requests > 0) log.warn({ requests }, 'usage dropped: too much of it waits for PostgreSQL');
+  }
+
+  /** Throws if the outcome is unknown. */
+  async #write({ number, batch }: { readonly number: bigint; readonly batch: UsageBatch }): Promise<void> {
+    try {
+      await this.#makePartitions();
+      await this.#add(number, batch);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unavailable') throw error;
+      this.#parts.log.error({ err: error, requests: batch.requests }, 'usage dropped: PostgreSQL rejects it');
+    }
+    this.#unwritten = undefined;
+  }
+
+  /** A machine that was suspended for days has no partition for today yet. */
+  async #add(number: bigint, batch: UsageBatch): Promise<void> {
+    try {
+      await this.#parts.add(number, batch);
+    } catch (error) {
+      if ((error as { code?: string }).code !== noPartition) throw error;
+      this.#partitionsMadeAtMs = Number.NEGATIVE_INFINITY;
+      await this.#makePartitions();
+      await this.#parts.add(number, batch);
+    }
+  }
+
+  /** Here too, and not only in the worker: a store whose worker has stopped still counts. */
+  async #makePartitions(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.#partitionsMadeAtMs < partitionIntervalMs) return;
+    try {
+      await this.#parts.makePartitions();
+      this.#partitionsMadeAtMs = nowMs;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unavailable') throw error;
+      // Today's partition most likely exists.
+      this.#parts.log.error({ err: error }, 'usage: the partitions of the coming days could not be made');
+    }
+  }
 }

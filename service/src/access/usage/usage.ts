@@ -18,8 +18,7 @@ import {
   type UsageInterval,
   type UsageSum,
 } from './usage-queries.ts';
-import type { UsageTally } from './usage-tally.ts';
-import { type UsageLog, UsageWriter } from './usage-writer.ts';
+import { type UsageLog, type UsageTally, UsageWriter } from './usage-tally.ts';
 
 export type { ClientUsage, DeprecatedCalls, UsageHour };
 

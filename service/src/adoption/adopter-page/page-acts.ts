@@ -13,8 +13,8 @@ import {
   requireLink,
 } from '../applications/adopter-links.ts';
 import { eraseApplicant } from '../applications/applicants.ts';
+import { rerunning } from '../applications/application-errors.ts';
 import { withdrawByAdopter } from '../applications/applications.ts';
-import { rerunning } from '../applications/moved-meanwhile.ts';
 import { confirmByAdopter } from '../applications/submissions.ts';
 import { findPageFacts, type PageFacts } from './page-queries.ts';
 

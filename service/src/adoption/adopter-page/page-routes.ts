@@ -10,10 +10,9 @@ import { isFromElsewhere } from '../../platform/http/protocol/browsers.ts';
 import { routeAllMethods } from '../../platform/http/routing.ts';
 import { type AdopterAct, type AdopterLink, LinkEnded } from '../applications/adopter-links.ts';
 import type { PageToken, PageTokens } from '../applications/page-tokens.ts';
-import { askPage } from './ask-page.ts';
 import type { PageActs } from './page-acts.ts';
-import { pageHeaders } from './page-headers.ts';
 import {
+  askPage,
   asksForAddress,
   confirmPage,
   erasePage,
@@ -26,9 +25,9 @@ import {
   type Way,
   withdrawPage,
 } from './page-html.ts';
+import { type Names, pageHeaders } from './page-layout.ts';
 import type { PageFacts } from './page-queries.ts';
 import { type Message, type PageTexts, pageTexts } from './page-texts.ts';
-import type { Names } from './page-words.ts';
 
 interface Parts {
   readonly acts: PageActs;

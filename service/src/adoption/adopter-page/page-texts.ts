@@ -1,6 +1,6 @@
 import { type ApplicationStatus, applicationActions, type ClosedReason } from '../../domain/application-states.ts';
 import type { Language } from '../../platform/config.ts';
-import { actLinkMinutes } from '../applications/link-mail-texts.ts';
+import { actLinkMinutes } from '../applications/link-mail.ts';
 
 /** What the page says of an application. `{pet}` and `{shelter}` are names. */
 export interface StatusText {

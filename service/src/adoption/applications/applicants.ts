@@ -28,14 +28,13 @@ import {
   selectOpen,
   selectOtherSpellings,
 } from './applicant-queries.ts';
-import { applicationNotFound } from './application-errors.ts';
+import { applicationNotFound, MovedMeanwhile, rerunning } from './application-errors.ts';
 import { awaitAdopterMail, cancelFarewells } from './application-mail.ts';
 import { moveAndRecord } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { getApplication, withdrawByAdopter } from './applications.ts';
-import { type Erased, eraseLocked } from './erasing.ts';
 import { tellAdopter } from './link-mail.ts';
-import { MovedMeanwhile, rerunning } from './moved-meanwhile.ts';
+import { type Erased, eraseLocked } from './settling.ts';
 import { findParts, lockApplication } from './transition-queries.ts';
 
 const shownMax = 1_000;

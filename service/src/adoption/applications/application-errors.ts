@@ -1,8 +1,17 @@
 import type { Bounds } from '../../access/rate-limit/plans.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import { petNotFound } from '../../animals/pets/pets.ts';
-import { closedBy } from '../../domain/application-states.ts';
-import { AppError } from '../../platform/errors.ts';
+import {
+  type ApplicationCallerAction,
+  type ApplicationStatus,
+  applicationActions,
+  applicationActionsFrom,
+  closedBy,
+  type Standing,
+} from '../../domain/application-states.ts';
+import { explainStateConflict } from '../../domain/state-conflicts.ts';
+import type { Transaction, Transactions } from '../../platform/db/handles.ts';
+import { AppError, retryLater } from '../../platform/errors.ts';
 import type { Application } from './application-schemas.ts';
 import type { Added, ApplicationCounts } from './count-queries.ts';
 
@@ -79,3 +88,34 @@ const limit = (what: string) =>
   new AppError('open_application_limit', `${what} Wait until the store has decided on some, or withdraw some.`);
 
 const named = ({ id, name }: Pet) => `${name} (id ${id})`;
+
+const actionOf = (name: string) => applicationActions[name as ApplicationCallerAction];
+
+/** Says why the status of an application does not allow an action, and what can be done instead. */
+export const explainConflict = (id: bigint, standing: Standing, name: ApplicationCallerAction): string =>
+  explainStateConflict(`Application ${id}`, standing.status, name, {
+    actionsFrom: (status) =>
+      applicationActionsFrom(status === standing.status ? standing : { status: status as ApplicationStatus, isReopenable: false }),
+    statusAfter: (action) => actionOf(action).to,
+    doneWord: (action) => actionOf(action).done,
+    first: 'submitted' satisfies ApplicationStatus,
+  });
+
+const triesMax = 3;
+
+/** The application has changed between the first look at it and its lock, so that other rows must be locked first. Nothing was changed. */
+export class MovedMeanwhile extends Error {}
+
+/** Runs a transaction again if an application has moved meanwhile. */
+export const rerunning = <Tx extends Transaction>(db: Transactions<Tx>): Transactions<Tx> => ({
+  transaction: async (work, by) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await db.transaction(work, by);
+      } catch (error) {
+        if (!(error instanceof MovedMeanwhile)) throw error;
+        if (tries === triesMax) throw retryLater('The application is being changed by others. Retry in 1 s.', error);
+      }
+    }
+  },
+});

@@ -10,7 +10,7 @@ import type { Application } from './application-schemas.ts';
 import { cancelledLinkMail, farewellKind, linkMailKinds } from './link-mail.ts';
 import { adopterMessage, shelterMessage } from './mail-messages.ts';
 import { findMailedApplication, findShelterTold, selectJustUnanswered, type Unanswered } from './mail-queries.ts';
-import type { Told } from './today-queries.ts';
+import type { Told } from './staff-queries.ts';
 
 interface AdopterMail extends MailKind {
   /** It is not sent if the application has another status by then. */

@@ -9,9 +9,8 @@ import {
   unconfirmed,
 } from '../../domain/application-states.ts';
 import type { Transaction } from '../../platform/db/handles.ts';
-import { applicationEventJson } from './application-json.ts';
 import { tellOfStatus } from './application-mail.ts';
-import type { Application } from './application-schemas.ts';
+import { type Application, applicationEventJson } from './application-schemas.ts';
 import { insertApplicationTransitions, moveApplications } from './transition-queries.ts';
 
 /** Who changes an application, as it is recorded. */

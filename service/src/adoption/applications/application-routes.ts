@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../../access/admission/admission-hook.ts';
 import { created, idReader, noContent, operation, page, read, sendJson, updated } from '../../access/admission/operation.ts';
-import type { IdempotentResponse } from '../../access/idempotency/idempotency.ts';
-import { readIdempotencyKey, respondOnce } from '../../access/idempotency/idempotent-route.ts';
+import { type IdempotentResponse, readIdempotencyKey, respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { Catalogue } from '../../animals/list-cache/catalogue.ts';
 import { RushGate } from '../../animals/pets/rush-gate.ts';
 import { staffReach } from '../../domain/actor.ts';
@@ -22,22 +21,22 @@ import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { type Api, idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { deleteUnconfirmed } from './applicants.ts';
-import { applicationNotFound } from './application-errors.ts';
-import { applicationJson, idOf, withStatusUrl } from './application-json.ts';
+import { applicationNotFound, rerunning } from './application-errors.ts';
 import { findUndelivered } from './application-mail.ts';
 import { selectApplications } from './application-queries.ts';
 import {
   type Application,
   ApplicationNoteSchema,
   ApplicationSchema,
+  applicationJson,
   DeclineSchema,
+  idOf,
   ListApplicationsQuery,
   NewApplicationSchema,
+  withStatusUrl,
 } from './application-schemas.ts';
 import { actOnApplication, applicationErrors, getApplication, isStaffOf, readerOf, setNote } from './applications.ts';
-import { rerunning } from './moved-meanwhile.ts';
-import type { Applicant } from './places.ts';
-import { findRejection, submitApplication } from './submissions.ts';
+import { type Applicant, findRejection, submitApplication } from './submissions.ts';
 
 interface Parts {
   readonly db: Transactor;

@@ -17,14 +17,19 @@ import { hasOne } from '../../domain/scopes.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { actOnOrder, findOrderedPets, placeApprovedOrder } from '../orders/orders.ts';
-import { explainConflict } from './application-conflicts.ts';
-import { applicationExists, applicationNotFound, decidedElsewhere, notAvailable, requireAnimal } from './application-errors.ts';
+import {
+  applicationExists,
+  applicationNotFound,
+  decidedElsewhere,
+  explainConflict,
+  MovedMeanwhile,
+  notAvailable,
+  requireAnimal,
+} from './application-errors.ts';
 import { type ApplicationReader, findApplication } from './application-queries.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
-import { addReopened, lockSubmissions } from './count-queries.ts';
-import { MovedMeanwhile } from './moved-meanwhile.ts';
-import { countOfPet } from './place-queries.ts';
+import { addReopened, countOfPet, lockSubmissions } from './count-queries.ts';
 import { requirePlace } from './submissions.ts';
 import {
   type ApplicationParts,

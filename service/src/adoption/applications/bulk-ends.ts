@@ -5,6 +5,7 @@ import { lockPetRows } from '../../animals/pets/pets.ts';
 import { type Actor, theService } from '../../domain/actor.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
+import { rerunning } from './application-errors.ts';
 import { tellOfStatus } from './application-mail.ts';
 import { moveAndRecord, type Party } from './application-records.ts';
 import { actOnApplication } from './applications.ts';
@@ -33,7 +34,6 @@ import {
   takeBulkEnd,
 } from './bulk-end-queries.ts';
 import { lockSubmissions } from './count-queries.ts';
-import { rerunning } from './moved-meanwhile.ts';
 import { whyClosed } from './settling.ts';
 import { lockApplication } from './transition-queries.ts';
 

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/handles.ts';
 import { normalizeEmail } from '../../platform/email-addresses.ts';
 import { namesReadMax, wordsOfName } from '../orders/staff-orders.ts';
 import { toldKinds } from './application-mail.ts';
-import { countOfPet } from './place-queries.ts';
+import { countOfPet } from './count-queries.ts';
 import {
   type ApplicationMoment,
   countListedApplications,
@@ -15,8 +15,10 @@ import {
   selectApplicationsOfAddress,
   selectApplicationsOfName,
   selectListedApplications,
+  selectUntold,
+  selectWaitingApplications,
+  type WaitingApplication,
 } from './staff-queries.ts';
-import { selectUntold, selectWaitingApplications, type WaitingApplication } from './today-queries.ts';
 
 export type { ApplicationMoment, ListedApplication, WaitingApplication };
 

@@ -1,4 +1,4 @@
-import { eraseAdoptersFromResponses } from '../../access/idempotency/idempotency.ts';
+import { eraseAdoptersFromResponses } from '../../access/idempotency/idempotent-route.ts';
 import { lockPetRows } from '../../animals/pets/pets.ts';
 import { recordEvents } from '../../changes/events/events.ts';
 import { theService } from '../../domain/actor.ts';

@@ -11,9 +11,8 @@ import type { Config } from '../../platform/config.ts';
 import type { Db, Transactions } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { type Api, idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
-import { orderJson } from './order-json.ts';
 import { selectOrders } from './order-queries.ts';
-import { ListOrdersQuery, NewOrderSchema, OrderSchema } from './order-schemas.ts';
+import { ListOrdersQuery, NewOrderSchema, OrderSchema, orderJson } from './order-schemas.ts';
 import { actOnOrder, getOrder, orderErrors, orderNotFound, placeOrder } from './orders.ts';
 
 interface Parts {

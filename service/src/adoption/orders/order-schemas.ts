@@ -1,8 +1,18 @@
+import fastJsonStringify from 'fast-json-stringify';
 import { type Static, Type } from 'typebox';
 import { EventSchema } from '../../changes/events/event-schemas.ts';
-import { orderStates, orderStatuses } from '../../domain/order-states.ts';
+import {
+  actionsFrom,
+  type CallerAction,
+  type OrderStatus,
+  orderActions,
+  orderStates,
+  orderStatuses,
+  placing,
+} from '../../domain/order-states.ts';
+import { explainStateConflict, type States } from '../../domain/state-conflicts.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { EmailText, Int64, Int64OrNull, PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { EmailText, Int64, Int64OrNull, jsonSchema, PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 
@@ -86,3 +96,25 @@ export const ListOrdersQuery = Type.Object(
   },
   { additionalProperties: false },
 );
+
+/** Serializes an order for a response. The same text is stored for retries. */
+export const orderJson: (order: Order) => string = fastJsonStringify(jsonSchema(OrderSchema), {
+  schema: { OrderStatus: jsonSchema(OrderStatusSchema), Adopter: jsonSchema(AdopterSchema) },
+});
+
+/** Serializes an order for an event. The schema has no field for the adopter, so that no adopter's data can leak into events. */
+export const orderEventJson: (order: Order) => string = fastJsonStringify(jsonSchema(OrderEventSchema), {
+  schema: { OrderStatus: jsonSchema(OrderStatusSchema) },
+});
+
+const statusAfter = (action: string) => orderActions[action as CallerAction].to;
+const states: States = {
+  actionsFrom: (status) => actionsFrom(status as OrderStatus),
+  statusAfter,
+  doneWord: statusAfter,
+  first: placing.to,
+};
+
+/** Says why the status of an order does not allow an action, and what can be done instead. */
+export const explainConflict = (id: bigint, status: OrderStatus, name: CallerAction): string =>
+  explainStateConflict(`Order ${id}`, status, name, states);

@@ -19,8 +19,6 @@ import type { PetStatus } from '../../domain/pet-statuses.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { isLockedByOther } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode, retryLater } from '../../platform/errors.ts';
-import { explainConflict } from './order-conflicts.ts';
-import { orderEventJson } from './order-json.ts';
 import {
   countOpenOrders,
   expireOrders,
@@ -38,7 +36,7 @@ import {
   openOrdersLock,
   selectOpenOrderIds,
 } from './order-queries.ts';
-import type { NewOrder, Order } from './order-schemas.ts';
+import { explainConflict, type NewOrder, type Order, orderEventJson } from './order-schemas.ts';
 
 export { findOpenOrder, findOpenOrdersOfPets, findOrderedPets };
 

@@ -1,5 +1,5 @@
 import { type ActingKey, requireStaff } from '../../access/admission/access.ts';
-import { foldedWords } from '../../domain/folded-words.ts';
+import { foldedWords } from '../../domain/label-spellings.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { findOpenOrdersOfPets } from './order-queries.ts';

@@ -11,8 +11,7 @@ import { outcomeUndoing } from '../../domain/outcomes.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type Api, etagHeader, idempotencyErrors, idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
-import { outcomeJson } from './outcome-json.ts';
-import { NewOutcomeSchema, OutcomeSchema } from './outcome-schemas.ts';
+import { NewOutcomeSchema, OutcomeSchema, outcomeJson } from './outcome-schemas.ts';
 import { getOutcome, outcomeErrors, recordOutcome, undoOutcome } from './outcomes.ts';
 
 const path = '/pets/:petId/outcome';

@@ -1,6 +1,7 @@
+import fastJsonStringify from 'fast-json-stringify';
 import { type Static, Type } from 'typebox';
 import { outcomes, outcomeTypes, outcomeUndoing } from '../../domain/outcomes.ts';
-import { Int64, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { Int64, jsonSchema, Ref, StringEnum } from '../../platform/http/schemas.ts';
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 
@@ -30,3 +31,8 @@ export const OutcomeSchema = Type.Object(
 export type Outcome = Static<typeof OutcomeSchema>;
 
 export const outcomeSchemas = [OutcomeTypeSchema, NewOutcomeSchema, OutcomeSchema];
+
+/** Serializes an outcome for a response. The same text is stored for retries. */
+export const outcomeJson: (outcome: Outcome) => string = fastJsonStringify(jsonSchema(OutcomeSchema), {
+  schema: { OutcomeType: jsonSchema(OutcomeTypeSchema) },
+});

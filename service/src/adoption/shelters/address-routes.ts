@@ -5,12 +5,10 @@ import type { Transactor } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';
 import { isFromElsewhere } from '../../platform/http/protocol/browsers.ts';
-import { pageHeaders } from '../adopter-page/page-headers.ts';
 import { messagePage } from '../adopter-page/page-html.ts';
-import { layout } from '../adopter-page/page-parts.ts';
+import { filled, layout, pageHeaders } from '../adopter-page/page-layout.ts';
 import { type Message, type PageTexts, pageTexts } from '../adopter-page/page-texts.ts';
-import { filled } from '../adopter-page/page-words.ts';
-import { type ShelterLinks, shelterPagesPath } from './shelter-links.ts';
+import { type ShelterLinks, shelterPagesPath } from './address-mail.ts';
 import { confirmAddress, findAddress } from './shelters.ts';
 
 interface Parts {

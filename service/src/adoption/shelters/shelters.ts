@@ -1,18 +1,20 @@
 import { insufficientScope, requireShelter } from '../../access/admission/access.ts';
 import { type AuditAuthor, type AuditedValues, changedValues, recordAudit } from '../../access/audit/audit.ts';
 import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
-import { type Acting, type KeyRights, theService } from '../../domain/actor.ts';
+import { type Acting, type KeyRights, staffReach, theService } from '../../domain/actor.ts';
 import { type ShelterWords, type WordField, wordFields } from '../../domain/shelters.ts';
 import type { Db, Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
+import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { shelterNotFound } from '../questions/questions.ts';
 import { queueAddressMail } from './address-mail.ts';
-import { confirmedByWriting, isSameWords, isStoreStaff, waitingFields, wordsOf } from './confirmed-words.ts';
 import {
   findConfirmed,
   findShelter,
   insertShelter,
   lockShelter,
+  selectShelterNames,
+  selectSheltersCalled,
   selectWaiting,
   updateShelter,
   upsertConfirmed,
@@ -236,3 +238,36 @@ function readWebsite(text: string): string {
     `website must be an http or https URL of at most 2,000 characters, without a password, such as https://example.org/; got ${show(text)}.`,
   );
 }
+
+/** The names of shelters, by their ids. */
+export const namesOfShelters = (db: Db, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, string>> =>
+  selectShelterNames(db, [...new Set(ids)]);
+
+/** What people write for a shelter: a part of its name, or its number, also as #3. What is exactly meant comes first. */
+export const findSheltersCalled = (
+  db: Db,
+  text: string,
+  limit: number,
+): Promise<Array<{ readonly id: bigint; readonly name: string; readonly isMeant: boolean }>> =>
+  selectSheltersCalled(db, text, parseInt64(text.replace(/^#/, '')), limit);
+
+/** Those who work for the store as a whole: what they write of a shelter is confirmed at once. */
+export const isStoreStaff = (key: KeyRights): boolean => staffReach(key, 'manageShelters') === 'all';
+
+/** What is confirmed once store staff have written these values. */
+export const confirmedByWriting = (confirmed: ShelterWords, changes: ShelterChanges, values: ShelterValues): ShelterWords => ({
+  ...confirmed,
+  ...wordsOf(
+    values,
+    wordFields.filter((field) => changes[field] !== undefined),
+  ),
+});
+
+/** What the shelter says, and nobody has confirmed. What it no longer says needs no confirmation: mail leaves that out. */
+export const waitingFields = (values: ShelterWords, confirmed: ShelterWords, { mails }: { readonly mails: boolean }): WordField[] =>
+  wordFields.filter((field) => values[field] !== null && values[field] !== confirmed[field] && (field !== 'email' || mails));
+
+export const wordsOf = (values: ShelterWords, fields: readonly WordField[]): Partial<ShelterWords> =>
+  Object.fromEntries(fields.map((field) => [field, values[field]]));
+
+export const isSameWords = (one: ShelterWords, other: ShelterWords): boolean => wordFields.every((field) => one[field] === other[field]);

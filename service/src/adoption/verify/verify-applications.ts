@@ -1,6 +1,13 @@
+import {
+  afterOrder,
+  applicationStates,
+  closedBy,
+  closedReasonNames,
+  isApplicationTransition,
+  unconfirmed,
+} from '../../domain/application-states.ts';
 import type { Db, Snapshotter } from '../../platform/db/handles.ts';
 import { int64Max } from '../../platform/db/int64.ts';
-import { ApplicationReplay } from './application-replay.ts';
 import {
   type ApplicationRow,
   type ApplicationState,
@@ -87,3 +94,116 @@ function compare(replays: ReadonlyMap<bigint, ApplicationReplay>, applications: 
   }
   return undefined;
 }
+
+/** For so long may be undone what a process of the release before left to the worker, which does it within a second. */
+const unsettledSecondsMax = 60;
+
+/** Says what an application and its order or its animal say differently; undefined: nothing. */
+export function findDisagreement(application: ApplicationState): string | undefined {
+  return (
+    findMissing(application) ??
+    compareReason(application) ??
+    compareOrder(application) ??
+    compareShelter(application) ??
+    findUnsettled(application)
+  );
+}
+
+function findMissing({ hasClient, clientId, petStatus, petId, hasShelter, shelterId, order, orderId }: ApplicationState) {
+  if (!hasClient) return `client ${clientId} does not exist`;
+  if (petStatus === null) return `animal ${petId} does not exist`;
+  if (!hasShelter) return `shelter ${shelterId} does not exist`;
+  return orderId !== null && order === null ? `order ${orderId} does not exist` : undefined;
+}
+
+function compareReason({ status, closedReason }: ApplicationState): string | undefined {
+  if (status !== 'closed')
+    return closedReason === null ? undefined : `it is ${status}, but has the reason ${closedReason} for being closed`;
+  if (closedReason === null) return 'it is closed without a reason';
+  return (closedReasonNames as readonly string[]).includes(closedReason)
+    ? undefined
+    : `there is no reason ${closedReason} for being closed`;
+}
+
+function compareOrder({ id, status, orderId, order, petId, clientId }: ApplicationState): string | undefined {
+  if (order === null) return status === 'accepted' || status === 'completed' ? `it is ${status} without an order` : undefined;
+  if (order.applicationId !== id) return `it names order ${orderId}, which was not placed for it`;
+  if (order.petId !== petId) return `it asks for animal ${petId}, but order ${orderId} for animal ${order.petId}`;
+  if (order.clientId !== clientId) return `it is of client ${clientId}, but order ${orderId} of client ${order.clientId}`;
+  const after = afterOrder(order.status)?.to ?? 'accepted';
+  // The accepted one may still have to follow its order: findUnsettled decides.
+  const agrees = status === 'accepted' || (after === 'closed' ? status !== 'completed' : status === after);
+  return agrees ? undefined : `it is ${status}, but its order ${orderId} is ${order.status}`;
+}
+
+function compareShelter({ status, shelterId, petId, petShelterId }: ApplicationState): string | undefined {
+  // One that has ended stays with the shelter that has decided.
+  if (applicationStates[status].phase === 'ended' || shelterId === petShelterId) return undefined;
+  return `it belongs to shelter ${shelterId}, but animal ${petId} to shelter ${petShelterId}`;
+}
+
+/** It is open, and its order or its animal no longer is. */
+function findUnsettled(application: ApplicationState): string | undefined {
+  const { status, unsettledSince, unsettledSeconds } = application;
+  const ended = applicationStates[status].phase === 'open' ? whatEnded(application) : undefined;
+  if (ended === undefined || (unsettledSeconds !== null && unsettledSeconds <= unsettledSecondsMax)) return undefined;
+  const left =
+    unsettledSince && `; a process of the release before did that at ${unsettledSince.toISOString()}, and no worker has closed it since`;
+  return `it is still ${status}, but ${ended}${left ?? ''}`;
+}
+
+function whatEnded({ status, order, orderId, petId, petStatus }: ApplicationState): string | undefined {
+  if (status === 'accepted') return order && afterOrder(order.status) ? `its order ${orderId} is ${order.status}` : undefined;
+  return closedBy[petStatus as keyof typeof closedBy] && `animal ${petId} is ${petStatus}`;
+}
+
+const dayMs = 86_400_000;
+/** A row's time is later than the beginning of its transaction, which decides. */
+const toleranceMs = 60_000;
+
+/** Replays the history of one application, row by row. The methods return what is wrong as a sentence, or undefined. */
+export class ApplicationReplay {
+  readonly #id: bigint;
+  #status: string | null = null;
+  #orderId: bigint | null = null;
+  #by = '';
+  #at = new Date(0);
+
+  constructor(id: bigint) {
+    this.#id = id;
+  }
+
+  apply({ id, from, to, by, at, orderId }: ApplicationRow): string | undefined {
+    const violation = this.#step(from, to, at);
+    this.#status = to;
+    this.#by = by;
+    this.#at = at;
+    this.#orderId = orderId;
+    return violation && `application history row ${id} (application ${this.#id}): ${violation}`;
+  }
+
+  /** Compares the end of the history with the current row, and that with its order and its animal. */
+  compare(application: ApplicationState): string | undefined {
+    const violation = this.#compareEnd(application) ?? findDisagreement(application);
+    return violation && `application ${this.#id}: ${violation}`;
+  }
+
+  #step(from: string | null, to: string, at: Date): string | undefined {
+    if (from !== this.#status) return `the application changes from ${named(from)} to ${to}, but its status was ${named(this.#status)}`;
+    const days = (at.getTime() - this.#at.getTime() - toleranceMs) / dayMs;
+    return isApplicationTransition(from, to, { by: this.#by, days })
+      ? undefined
+      : `an application can't change from ${named(from)} to ${to}`;
+  }
+
+  #compareEnd({ status, orderId }: ApplicationState): string | undefined {
+    // An unconfirmed one has no history.
+    if (this.#status !== (status === unconfirmed ? null : status))
+      return `its history ends with ${named(this.#status)}, but its status is ${status}`;
+    if (this.#orderId !== orderId) return `its history ends with ${order(this.#orderId)}, but it names ${order(orderId)}`;
+    return undefined;
+  }
+}
+
+const named = (status: string | null): string => status ?? 'nothing';
+const order = (id: bigint | null): string => (id === null ? 'no order' : `order ${id}`);

@@ -1,6 +1,14 @@
 import { type Author, theService } from '../../domain/actor.ts';
-import type { Transaction, Transactor } from '../../platform/db/handles.ts';
-import { insertTransitions, makePartitions, selectRecentTransactions, type Transition } from './history-queries.ts';
+import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
+import { int64Max } from '../../platform/db/int64.ts';
+import {
+  insertTransitions,
+  makePartitions,
+  type PastAct,
+  selectActsOfPet,
+  selectRecentTransactions,
+  type Transition,
+} from './history-queries.ts';
 
 export type { Transition };
 
@@ -22,3 +30,12 @@ export async function findRecentTransactions(tx: Transaction, petId: bigint): Pr
 
 /** Creates the partitions of the coming months, three ahead. Returns how many. None is ever dropped. */
 export const makeHistoryPartitions = (db: Transactor): Promise<number> => db.transaction(makePartitions, theService);
+
+export type { PastAct } from './history-queries.ts';
+
+/** What was done with an animal and with the orders for it, the newest first. Nothing of it is about an adopter. */
+export const listActsOfPet = (
+  db: Db,
+  petId: bigint,
+  { beforeId = int64Max, limit }: { readonly beforeId?: bigint | undefined; readonly limit: number },
+): Promise<PastAct[]> => selectActsOfPet(db, petId, { beforeId, limit });

@@ -7,13 +7,18 @@ import { oncePerTurn } from '../../platform/bounded/joined-runs.ts';
 import { settleUnannounced } from '../../platform/db/change-watch.ts';
 import { isOutcomeUnknown } from '../../platform/db/connection-faults.ts';
 import { type ServiceDb, Transaction, type Transactions } from '../../platform/db/handles.ts';
-import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
-import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
-import { type Announced, Announcement, type WrittenChanges } from './announcement.ts';
+import { type RedisKeys, type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
 import { logLength, newToken } from './change-log.ts';
 import { pageAgeMaxMs } from './page-cache.ts';
-import { everything, everythingText, type PetChange, writeChanges } from './pet-changes.ts';
-import { type ShownChange, writeShownChange } from './shown-changes.ts';
+import {
+  everything,
+  everythingText,
+  type PetChange,
+  type PetChanges,
+  type ShownChange,
+  writeChanges,
+  writeShownChange,
+} from './shown-changes.ts';
 
 /** What a statement returns for each row that it has changed, in addition to what was asked for. */
 export interface Written {
@@ -243,4 +248,53 @@ function readWritten<Row extends pg.QueryResultRow>({ rows, rowCount }: pg.Query
     throw new Error('a statement that changes what lists show must return each row with its transaction');
   }
   return { rows: rows.map(({ transactionId, ...row }) => row as unknown as Row), transactionId: rows[0]?.transactionId };
+}
+
+/** More changes are announced as `everything`, so that an entry of the log stays short. */
+const changesMax = 128;
+/** The same for what only listings show: a change has up to 500 characters, so an entry has up to 16 kB, and the log up to 4 MB. */
+const shownChangesMax = 32;
+/** Of more transactions only the last are announced. The publisher of events announces the others again. */
+const transactionsMax = 1_000;
+
+/** What transactions have changed, as far as a cached page can show it. */
+export interface Announced {
+  /** Animals, which every list shows. */
+  readonly changes: PetChanges;
+  /** Of what only listings show: a profile, a photo or a shelter. As they are written to the log. */
+  readonly shown: WrittenChanges;
+  readonly transactionIds: readonly string[];
+}
+
+export type WrittenChanges = ReadonlySet<string> | typeof everything;
+
+/** What the next announcement will say. */
+export class Announcement implements Announced {
+  #changes: PetChange[] | typeof everything = [];
+  #shown: WrittenChanges = new Set();
+  #transactionIds: string[] = [];
+
+  get isEmpty(): boolean {
+    return this.#changes.length === 0 && this.#shown !== everything && this.#shown.size === 0;
+  }
+
+  get changes(): PetChanges {
+    return this.#changes;
+  }
+
+  get shown(): WrittenChanges {
+    return this.#shown;
+  }
+
+  get transactionIds(): readonly string[] {
+    return this.#transactionIds;
+  }
+
+  add({ changes, shown, transactionIds }: Announced): void {
+    if (changes === everything || this.#changes === everything) this.#changes = everything;
+    else this.#changes = this.#changes.length + changes.length > changesMax ? everything : [...this.#changes, ...changes];
+    const all = shown === everything || this.#shown === everything ? everything : new Set([...this.#shown, ...shown]);
+    this.#shown = all === everything || all.size > shownChangesMax ? everything : all;
+    this.#transactionIds = [...this.#transactionIds, ...transactionIds].slice(-transactionsMax);
+  }
 }

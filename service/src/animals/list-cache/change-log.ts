@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
-import type { RedisLink } from '../../platform/redis/redis-link.ts';
-import { everything, type Footprint, type PetChange, readChanges, touches } from './pet-changes.ts';
-import { type ListingFootprint, readShownChanges, type ShownChange, touchesListing } from './shown-changes.ts';
+import type { RedisKeys, RedisLink } from '../../platform/redis/redis-link.ts';
+import {
+  everything,
+  type Footprint,
+  type ListingFootprint,
+  type PetChange,
+  readChanges,
+  readShownChanges,
+  type ShownChange,
+  touches,
+  touchesListing,
+} from './shown-changes.ts';
 
 /** The entries that Redis keeps. A process that is further behind reads every page again. */
 export const logLength = 256;

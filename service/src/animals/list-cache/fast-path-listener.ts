@@ -3,8 +3,8 @@ import { admissionSpan, type LimiterResult } from '../../access/admission/admiss
 import { asksForRehearsal } from '../../access/admission/rehearsal-hook.ts';
 import { invalidityOf, type KnownKey } from '../../access/clients/key-cache.ts';
 import type { KeyFinder } from '../../access/clients/key-finder.ts';
-import type { Verdict } from '../../access/rate-limit/decide.ts';
 import type { Limiter } from '../../access/rate-limit/limiter.ts';
+import type { Verdict } from '../../access/rate-limit/plans.ts';
 import { rateLimitHeaders } from '../../access/rate-limit/rate-limit-headers.ts';
 import type { LimiterDecision, PendingDecision } from '../../access/rate-limit/redis-limiter.ts';
 import type { Clock } from '../../platform/clock.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CacheState, ListVersion } from '../../domain/caches.ts';
-import type { Footprint } from './pet-changes.ts';
+import type { Footprint } from './shown-changes.ts';
 
 /** A page of a list as it is sent. `Rows` says which rows it depends on. */
 export interface ListPage<Rows> {

@@ -1,5 +1,80 @@
-import { everything, type Footprint, type PetState, readState, stateText, touches, writeState } from './pet-changes.ts';
-import { hasBits, readTermSet, type TermSet, writeTermSet } from './terms.ts';
+import { hash } from 'node:crypto';
+import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
+import type { ChangeLog } from './change-log.ts';
+
+/** What the filters of a list compare. */
+export interface PetState {
+  readonly categoryId: bigint;
+  readonly status: PetStatus;
+}
+
+/** A change of one animal, as far as it decides which lists show it. */
+export interface PetChange {
+  readonly id: bigint;
+  /** Undefined: the animal is new. */
+  readonly before: PetState | undefined;
+  /** Undefined: the animal is removed. */
+  readonly after: PetState | undefined;
+}
+
+/** `everything`: some change is not known, so any list may have changed. */
+export type PetChanges = readonly PetChange[] | typeof everything;
+export const everything = 'everything';
+
+/**
+ * The rows that a page depends on: those that match its filters, with ids in its range. Rows before the range were on earlier
+ * pages, and rows behind it can't move into the page, since it is already full.
+ */
+export interface Footprint {
+  readonly categoryId: bigint | undefined;
+  readonly status: PetStatus | undefined;
+  readonly ids: ReadonlySet<bigint> | undefined;
+  /** The last id of the page before; 0: this is the first page. */
+  readonly after: bigint;
+  /** The id that shows that another page follows; undefined: none follows, so the page depends on every later id. */
+  readonly last: bigint | undefined;
+}
+
+/** Whether a page may look different after the change. */
+export function touches({ categoryId, status, ids, after, last }: Footprint, change: PetChange): boolean {
+  const { id } = change;
+  if (id <= after || (last !== undefined && id > last) || (ids && !ids.has(id))) return false;
+  const matches = (state: PetState | undefined) =>
+    state !== undefined &&
+    (categoryId === undefined || state.categoryId === categoryId) &&
+    (status === undefined || state.status === status);
+  return matches(change.before) || matches(change.after);
+}
+
+export const everythingText = '*';
+
+export function writeChanges(changes: PetChanges): string {
+  if (changes === everything) return everythingText;
+  return changes.map(({ id, before, after }) => `${id}:${writeState(before)}:${writeState(after)}`).join(' ');
+}
+
+/** Text that this release can't read may be of a later one, and counts as everything. */
+export function readChanges(text: string): PetChanges {
+  if (text === '') return [];
+  const changes: PetChange[] = [];
+  for (const part of text.split(' ')) {
+    const [, id, before = '', after = ''] = changeText.exec(part) ?? [];
+    if (id === undefined) return everything;
+    changes.push({ id: BigInt(id), before: readState(before), after: readState(after) });
+  }
+  return changes;
+}
+
+/** Of a regular expression. */
+const stateText = `(?:-?\\d{1,19}/(?:${petStatuses.join('|')}))?`;
+const changeText = new RegExp(`^(\\d{1,19}):(${stateText}):(${stateText})$`);
+
+export const writeState = (state: PetState | undefined) => (state ? `${state.categoryId}/${state.status}` : '');
+
+export function readState(text: string): PetState | undefined {
+  const [categoryId = '', status = ''] = text.split('/');
+  return text === '' ? undefined : { categoryId: BigInt(categoryId), status: status as PetStatus };
+}
 
 /** Where a shelter is, in degrees. */
 export interface Place {
@@ -103,4 +178,68 @@ function readPlace(text: string): Place | null | undefined {
   if (text === noPlace) return null;
   const [latitude = 0, longitude = 0] = text.split(',').map(Number);
   return { latitude, longitude };
+}
+
+/** How many changes of animals a process has read, and how many of what only listings show. */
+export type ListingVersion = readonly [pets: number, shown: number];
+
+/** The changes that cached pages of listings depend on: those of animals, and those of what only listings show. */
+export class ListingChanges {
+  readonly #pets: Pick<ChangeLog<PetChange, Footprint>, 'version' | 'hasTouched'>;
+  readonly #shown: Pick<ChangeLog<ShownChange, ListingFootprint>, 'version' | 'hasTouched'>;
+
+  constructor(
+    pets: Pick<ChangeLog<PetChange, Footprint>, 'version' | 'hasTouched'>,
+    shown: Pick<ChangeLog<ShownChange, ListingFootprint>, 'version' | 'hasTouched'>,
+  ) {
+    this.#pets = pets;
+    this.#shown = shown;
+  }
+
+  get version(): ListingVersion {
+    return [this.#pets.version, this.#shown.version];
+  }
+
+  hasTouched(footprint: ListingFootprint, [pets, shown]: ListingVersion): boolean {
+    return footprint.animals.some((animals) => this.#pets.hasTouched(animals, pets)) || this.#shown.hasTouched(footprint, shown);
+  }
+}
+
+/**
+ * A set of terms in a fixed number of bytes, as a Bloom filter: each term sets some bits. It has every term that was added. It may seem
+ * to have others too, the more the longer the text was that its terms are from. A term is a word, or a filter such as `sex=female`, as the
+ * document of an animal has them.
+ */
+export type TermSet = Buffer;
+
+const setBytes = 256;
+/** The bits of a term. With 200 terms in a set, it seems to have one in sixty others. */
+const bitsOfTerm = 3;
+
+export function termSetOf(terms: Iterable<string>): TermSet {
+  const set = Buffer.alloc(setBytes);
+  for (const term of new Set(terms)) {
+    for (const bit of bitsOf(term)) set[bit >> 3] = (set[bit >> 3] ?? 0) | (1 << (bit & 7));
+  }
+  return set;
+}
+
+/** The bits that a set with all the terms has. */
+export const bitsOfAll = (terms: Iterable<string>): readonly number[] => [...terms].flatMap(bitsOf);
+
+export const hasBits = (set: TermSet, bits: readonly number[]): boolean =>
+  bits.every((bit) => ((set[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0);
+
+export const writeTermSet = (set: TermSet): string => set.toString('base64url');
+
+/** Undefined: it is none of this release. */
+export function readTermSet(text: string): TermSet | undefined {
+  const set = Buffer.from(text, 'base64url');
+  return set.length === setBytes ? set : undefined;
+}
+
+/** The same in every process and release: sets are exchanged. */
+function bitsOf(term: string): number[] {
+  const digest = hash('sha256', term, 'buffer');
+  return Array.from({ length: bitsOfTerm }, (_, i) => digest.readUInt16BE(2 * i) % (setBytes * 8));
 }

@@ -7,14 +7,12 @@ import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
-import { shownHoldJson } from './hold-json.ts';
 import { endHoldsOf, findHold, isAnyHoldOver, lockPetsWithOverHolds, updateHold } from './hold-queries.ts';
 import type { Hold, NewHold } from './hold-schemas.ts';
-import { petEvent, petStatusChanged } from './pet-events.ts';
+import { petEvent, petStatusChanged, shownHoldJson } from './pet-json.ts';
 import { acknowledgeChanges, lockPlacedPetFor, petNotFound } from './pet-locks.ts';
-import { findPlacement, type LockedPet, lockPet } from './pet-queries.ts';
+import { type EndingHold, findPlacement, type LockedPet, lockPet, selectEndingHolds } from './pet-queries.ts';
 import type { Pet } from './pet-schemas.ts';
-import { type EndingHold, selectEndingHolds } from './today-queries.ts';
 
 /** Finds which of some locked animals have an open order. Passed as an argument, since the folder orders imports pets. */
 export type FindOrderedPets = (tx: Transaction, petIds: readonly bigint[]) => Promise<bigint[]>;

@@ -1,3 +1,7 @@
+import type { NewEvent } from '../../changes/events/events.ts';
+import type { PublicEventType } from '../../domain/event-types.ts';
+import { type ShownHold, textOfHold } from '../../domain/holds.ts';
+import type { PetStatus } from '../../domain/pet-statuses.ts';
 import { etagOf } from '../../platform/http/protocol/representations.ts';
 import type { PetText } from './pet-queries.ts';
 import { type Pet, petFields } from './pet-schemas.ts';
@@ -23,3 +27,24 @@ export function petTextJson(pet: PetText): string {
 
 /** A hash of the serialized animal. The same in every operation that returns a single animal, so that it works as If-Match. */
 export const petEtag = (pet: Pet): string => etagOf(petJson(pet));
+
+/** The event for a changed status. The caller records it together with the other events of the change. */
+export const petStatusChanged = (pet: Pet, previous: PetStatus): NewEvent =>
+  petEvent('pet.status_changed', pet, `,"previousStatus":"${previous}"`);
+
+/** The event for a change of an animal. The caller records it while it holds the animal's lock. */
+export const petEvent = (type: PublicEventType, pet: Pet, more = ''): NewEvent => ({
+  type,
+  petId: pet.id,
+  clientId: null,
+  data: `{"pet":${petJson(pet)}${more}}`,
+});
+
+/** A hold as everybody sees it. */
+export interface PublicHold {
+  readonly shown: ShownHold;
+  readonly until: Date | null;
+}
+
+export const shownHoldJson = ({ shown, until }: PublicHold): string =>
+  JSON.stringify({ reason: shown, text: textOfHold(shown), ...(until && { until }) });

@@ -1,5 +1,6 @@
 import type { Placement } from '../../access/admission/access.ts';
 import type { Author, Visibility } from '../../domain/actor.ts';
+import type { HoldReason } from '../../domain/holds.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
 import type { AdoptionMode } from '../../domain/shelters.ts';
 import { type AdvisoryLock, type Db, runningTransaction, type Transaction } from '../../platform/db/handles.ts';
@@ -307,4 +308,24 @@ export async function markPetRemoved(tx: CatalogueWriter, pet: Pet): Promise<voi
     },
     () => ({ id: pet.id, before: pet, after: undefined }),
   );
+}
+
+export interface EndingHold {
+  readonly petId: bigint;
+  readonly pet: string;
+  readonly reason: HoldReason;
+  readonly until: Date;
+}
+
+/** Holds that end before a time, and those that are over, the first first. Null: of every shelter. */
+export async function selectEndingHolds(db: Db, shelterId: bigint | null, before: Date, limit: number): Promise<EndingHold[]> {
+  const values: unknown[] = [before, limit];
+  const ofShelter = shelterId === null ? '' : `shelter_id = $${values.push(shelterId)}::bigint and`;
+  const { rows } = await db.query<EndingHold>({
+    text: `select id as "petId", name as pet, hold_reason as reason, hold_until as until from pets
+      where ${ofShelter} hold_until < $1::timestamptz and hold_until is not null and status <> 'sold' and removed_at is null
+      order by hold_until limit $2`,
+    values,
+  });
+  return rows;
 }

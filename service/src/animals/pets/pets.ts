@@ -13,7 +13,7 @@ import { petsCategoryConstraint, type Registrant, registerCategory } from '../ca
 import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { endIfOver, endSoldHold, type FindOrderedPets, lockCurrentPet, petOnHold } from './holds.ts';
-import { petEvent, petStatusChanged } from './pet-events.ts';
+import { petEvent, petStatusChanged } from './pet-json.ts';
 import { acknowledgeChanges, lockPetFor, lockPlacedPetFor, petNotFound } from './pet-locks.ts';
 import {
   findPet,

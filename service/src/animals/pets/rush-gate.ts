@@ -1,4 +1,4 @@
-import { findStoredKeys, type KeyOfClient } from '../../access/idempotency/idempotency.ts';
+import { findStoredKeys, type KeyOfClient } from '../../access/idempotency/idempotent-route.ts';
 import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type AppError, retryLater } from '../../platform/errors.ts';

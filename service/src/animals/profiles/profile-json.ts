@@ -1,5 +1,4 @@
-import { fieldRows, type Profile, type ProfileField, type StoredProfile } from '../../domain/profile-fields.ts';
-import { ageBandOf } from '../../domain/profile-values.ts';
+import { ageBandOf, fieldRows, type Profile, type ProfileField, type StoredProfile } from '../../domain/profile-fields.ts';
 import { etagOf } from '../../platform/http/protocol/representations.ts';
 
 /** The bytes of a profile in every response, which its ETag depends on. `today` is a date, for the age. */

@@ -11,7 +11,7 @@ import { type Api, etagHeader, PathIds, Ref } from '../../platform/http/schemas.
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { petNotFound } from '../pets/pets.ts';
-import { dayOf } from './profile-checks.ts';
+import { dayOf } from './profile-changes.ts';
 import { profileEtag, profileJson } from './profile-json.ts';
 import { ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
 import { getProfile, profileErrors, writeProfile } from './profiles.ts';

@@ -5,12 +5,10 @@ import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
-import type { ShownChange } from '../list-cache/shown-changes.ts';
-import { termSetOf } from '../list-cache/terms.ts';
+import { type ShownChange, termSetOf } from '../list-cache/shown-changes.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { listPetsById, lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
-import { emptyProfile, mergeProfile } from './profile-changes.ts';
-import { invalid, requireValid } from './profile-checks.ts';
+import { emptyProfile, invalid, mergeProfile, requireValid } from './profile-changes.ts';
 import { profileJson } from './profile-json.ts';
 import { findExisting, findExternalId, findProfile, lockFoundBy, upsertProfile } from './profile-queries.ts';
 

@@ -1,6 +1,6 @@
 import { testType } from '../../domain/event-types.ts';
 import { type EventRow, eventId, eventJson } from '../events/events.ts';
-import { isSecret, signedHeaders } from '../webhooks/signatures.ts';
+import { isSecret, signedHeaders } from '../webhooks/target-urls.ts';
 import type { Item } from './endpoint.ts';
 import type { WebhookMessage } from './safe-sender.ts';
 import type { DeliveryVerdict } from './sending-queries.ts';

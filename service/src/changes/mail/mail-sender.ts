@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { extendClaim } from '../../platform/db/claims.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import type { MailAddress } from '../../platform/email-addresses.ts';
-import type { SmtpServer } from '../../platform/smtp-url.ts';
+import type { SmtpServer } from '../../platform/server-urls.ts';
 import {
   beginMail,
   claimMail,

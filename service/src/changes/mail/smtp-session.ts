@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import SmtpConnection from 'nodemailer/lib/smtp-connection';
-import type { SmtpServer } from '../../platform/smtp-url.ts';
+import type { SmtpServer } from '../../platform/server-urls.ts';
 
 export interface SmtpTimeouts {
   /** For the connection, TLS and the login together. */

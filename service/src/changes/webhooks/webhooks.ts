@@ -9,8 +9,7 @@ import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { makeDueNow } from './delivery-queries.ts';
 import { disableWebhook, enableWebhook } from './endpoint-key-queries.ts';
-import { newSecret } from './signatures.ts';
-import { readTargetUrl } from './target-urls.ts';
+import { newSecret, readTargetUrl } from './target-urls.ts';
 import {
   countWebhooks,
   findMissingShelter,

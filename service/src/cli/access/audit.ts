@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { auditedActs, isPosition, listActs, type RecordedAct } from '../../access/audit/audit.ts';
-import { failedSignInDays, listFailedSignIns } from '../../access/people/failed-sign-ins.ts';
 import { findPerson, findPersonOf } from '../../access/people/people.ts';
+import { failedSignInDays, listFailedSignIns } from '../../access/people/sessions.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { printLines, printTable, UsageError } from '../terminal/output.ts';

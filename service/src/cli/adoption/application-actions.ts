@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { endAdopterLinks, isReached } from '../../adoption/applications/adopter-links.ts';
+import { rerunning } from '../../adoption/applications/application-errors.ts';
 import type { NamedApplication } from '../../adoption/applications/application-queries.ts';
 import { ApplicationNoteSchema, DeclineSchema } from '../../adoption/applications/application-schemas.ts';
 import { actOnApplication, setNote } from '../../adoption/applications/applications.ts';
@@ -11,9 +13,7 @@ import {
   startBulkEnd,
   takeBulkEndBack,
 } from '../../adoption/applications/bulk-ends.ts';
-import { endAdopterLinks, isReached } from '../../adoption/applications/ended-links.ts';
-import { rerunning } from '../../adoption/applications/moved-meanwhile.ts';
-import { countOfPet } from '../../adoption/applications/place-queries.ts';
+import { countOfPet } from '../../adoption/applications/count-queries.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { theService } from '../../domain/actor.ts';
 import { type ApplicationCallerAction, allowsApplicationAction, applicationCallerActions } from '../../domain/application-states.ts';

@@ -4,7 +4,7 @@ import { selectCategories, selectCategoriesByName } from '../../animals/categori
 import type { ReadConfig } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
-import { describePostgres } from '../../platform/server-addresses.ts';
+import { describePostgres } from '../../platform/server-urls.ts';
 import { type ConfirmOptions, confirm, named, UsageError } from '../terminal/output.ts';
 import { onStore, yesOption } from '../terminal/store-command.ts';
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { dayOf } from '../../animals/profiles/profile-checks.ts';
+import { dayOf } from '../../animals/profiles/profile-changes.ts';
 import { profileOf } from '../../animals/profiles/profile-json.ts';
 import { ProfileChangesSchema } from '../../animals/profiles/profile-schemas.ts';
 import { writeProfile } from '../../animals/profiles/profiles.ts';

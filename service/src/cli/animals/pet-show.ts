@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { countOfPet } from '../../adoption/applications/place-queries.ts';
+import { countOfPet } from '../../adoption/applications/count-queries.ts';
 import { findNamedOrder, findOpenOrdersOfPets } from '../../adoption/orders/order-queries.ts';
 import { findShelter } from '../../adoption/shelters/shelter-queries.ts';
 import { findHold } from '../../animals/pets/hold-queries.ts';
 import { findPlacement, selectPets } from '../../animals/pets/pet-queries.ts';
 import { type PhotoRow, selectPhotos } from '../../animals/photos/photo-queries.ts';
-import { dayOf } from '../../animals/profiles/profile-checks.ts';
+import { dayOf } from '../../animals/profiles/profile-changes.ts';
 import { profileOf } from '../../animals/profiles/profile-json.ts';
 import { getProfile } from '../../animals/profiles/profiles.ts';
 import type { Dependencies } from '../../dependencies.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { countOfPet } from '../../adoption/applications/place-queries.ts';
+import { countOfPet } from '../../adoption/applications/count-queries.ts';
 import { settleApplications } from '../../adoption/applications/settling.ts';
 import { findOpenOrdersOfPets } from '../../adoption/orders/order-queries.ts';
 import { findOpenOrder, findOrderedPets } from '../../adoption/orders/orders.ts';

@@ -17,7 +17,7 @@ import { openPhotoStore } from '../../images/open-store.ts';
 import { photoFailures } from '../../images/photo-failures.ts';
 import { type PhotoStore, StoreFull } from '../../images/photo-store.ts';
 import type { PhotosConfig, ReadConfig } from '../../platform/config.ts';
-import { describePostgres } from '../../platform/server-addresses.ts';
+import { describePostgres } from '../../platform/server-urls.ts';
 import { getClientByName } from '../access/clients.ts';
 import { checkBySchema } from '../terminal/checked-options.ts';
 import { type ConfirmOptions, confirm, drawBar, drawText, endProgress, printTable, UsageError } from '../terminal/output.ts';

@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import { PageTokens } from '../../adoption/applications/page-tokens.ts';
-import { ShelterLinks } from '../../adoption/shelters/shelter-links.ts';
+import { ShelterLinks } from '../../adoption/shelters/address-mail.ts';
 import { Catalogue } from '../../animals/list-cache/catalogue.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ReadConfig } from '../../platform/config.ts';
 import { ChangeWatch } from '../../platform/db/change-watch.ts';
 import { Pool } from '../../platform/db/pool.ts';
 import { openLog } from '../../platform/log.ts';
-import { redisKeysOf } from '../../platform/redis/redis-keys.ts';
-import { RedisLink } from '../../platform/redis/redis-link.ts';
+import { RedisLink, redisKeysOf } from '../../platform/redis/redis-link.ts';
 import { printJson } from '../terminal/output.ts';
 
 export function addOpenApiCommand(program: Command, config: ReadConfig): void {

@@ -9,9 +9,9 @@ import type { Config, ReadConfig } from '../../platform/config.ts';
 import { settledMs } from '../../platform/db/change-watch.ts';
 import { findRecordedJournal, recordJournal } from '../../platform/db/deployment.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
-import { type JournalLine, readJournalLine } from '../../platform/journal/journal-lines.ts';
+import { type JournalLine, readJournalLine } from '../../platform/journal/journal.ts';
 import { type JournalPlace, listJournalFiles } from '../../platform/journal-place.ts';
-import { describePostgres } from '../../platform/server-addresses.ts';
+import { describePostgres } from '../../platform/server-urls.ts';
 import { type ConfirmOptions, confirm, drawBar, endProgress, printProblem, UsageError } from '../terminal/output.ts';
 import { onStore, yesOption } from '../terminal/store-command.ts';
 

@@ -7,9 +7,8 @@ import { applicationRole } from '../../platform/db/pool.ts';
 import { explainPostgresFailure } from '../../platform/db/postgres-failures.ts';
 import { NotPrimary, OldPostgres } from '../../platform/db/postgres-servers.ts';
 import { AppError } from '../../platform/errors.ts';
-import { explainRedisFailure } from '../../platform/redis/redis-failures.ts';
-import { RedisLost } from '../../platform/redis/redis-link.ts';
-import { describePostgres, describeRedis, howToEncode, showsPassword } from '../../platform/server-addresses.ts';
+import { explainRedisFailure, RedisLost } from '../../platform/redis/redis-link.ts';
+import { describePostgres, describeRedis, howToEncode, showsPassword } from '../../platform/server-urls.ts';
 import { findTlsFault, problemAndFix } from '../../platform/tls-faults.ts';
 
 /** The properties that Node and pg add to an error. */

@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
-import { hasIdentity } from '../../access/people/identities.ts';
-import { addPasskey, listPasskeys, passkeysMax, removePasskey, renamePasskey, useOnce } from '../../access/people/passkeys.ts';
+import {
+  addPasskey,
+  hasIdentity,
+  listPasskeys,
+  passkeysMax,
+  removePasskey,
+  renamePasskey,
+  useOnce,
+} from '../../access/people/credentials.ts';
 import { endAllSessions, endSession, listSessions, type Session, type SignInMethod } from '../../access/people/sessions.ts';
 import { cancelSignInLinks } from '../../changes/mail/people-mail.ts';
 import type { Transactor } from '../../platform/db/handles.ts';

@@ -1,7 +1,7 @@
 import type { Person } from '../../access/people/people.ts';
 import type { ApplicationMoment, ListedApplication } from '../../adoption/applications/staff-applications.ts';
 import type { OrderMoment } from '../../adoption/orders/staff-orders.ts';
-import type { Answer } from '../../adoption/questions/answer-schemas.ts';
+import type { Answer } from '../../adoption/questions/question-schemas.ts';
 import type { ClosedReason, ConfirmedStatus } from '../../domain/application-states.ts';
 import type { HoldReason } from '../../domain/holds.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
+import { endAdopterLinks, isReached } from '../../adoption/applications/adopter-links.ts';
 import { findUndelivered } from '../../adoption/applications/application-mail.ts';
 import { ApplicationNoteSchema } from '../../adoption/applications/application-schemas.ts';
 import { setNote } from '../../adoption/applications/applications.ts';
-import { endAdopterLinks, isReached } from '../../adoption/applications/ended-links.ts';
 import { type ListedApplication, listMoments } from '../../adoption/applications/staff-applications.ts';
 import { findForStaff as findOrder } from '../../adoption/orders/staff-orders.ts';
 import { lockPetRows } from '../../animals/pets/pets.ts';

@@ -1,4 +1,4 @@
-import { listActsOfPet, type PastAct } from '../../animals/history/history-list.ts';
+import { listActsOfPet, type PastAct } from '../../animals/history/history.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import { petStatuses } from '../../domain/pet-statuses.ts';
 import type { Db } from '../../platform/db/handles.ts';

@@ -4,7 +4,7 @@ import { countOpenApplications } from '../../adoption/applications/applications.
 import { settleApplications } from '../../adoption/applications/settling.ts';
 import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../adoption/orders/orders.ts';
 import { undoOutcomeWithin } from '../../adoption/outcomes/outcomes.ts';
-import { listActsOfPet } from '../../animals/history/history-list.ts';
+import { listActsOfPet } from '../../animals/history/history.ts';
 import { petEtag } from '../../animals/pets/pet-json.ts';
 import { changePet } from '../../animals/pets/pets.ts';
 import { listPhotos, type PhotoRow } from '../../animals/photos/photos.ts';

@@ -1,6 +1,5 @@
 import { requireEtag } from '../../access/admission/operation.ts';
-import type { MergedProfile } from '../../animals/profiles/profile-changes.ts';
-import { dayOf, requireValid } from '../../animals/profiles/profile-checks.ts';
+import { dayOf, type MergedProfile, requireValid } from '../../animals/profiles/profile-changes.ts';
 import { profileEtag } from '../../animals/profiles/profile-json.ts';
 import { getProfile, isExternalIdTaken, writeProfileWithin } from '../../animals/profiles/profiles.ts';
 import type { ProfileChanges, StoredProfile } from '../../domain/profile-fields.ts';

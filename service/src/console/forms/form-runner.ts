@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PersonCaller } from '../../access/principals/principals.ts';
-import { rerunning } from '../../adoption/applications/moved-meanwhile.ts';
+import { rerunning } from '../../adoption/applications/application-errors.ts';
 import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import { claimForm, concludeForm, type FormResult, lockFormResult } from './form-result-queries.ts';

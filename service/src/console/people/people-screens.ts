@@ -10,7 +10,7 @@ import {
   requireInvitable,
 } from '../../access/people/people.ts';
 import { PeopleError } from '../../access/people/people-error.ts';
-import { findSheltersCalled, namesOfShelters } from '../../adoption/shelters/shelter-names.ts';
+import { findSheltersCalled, namesOfShelters } from '../../adoption/shelters/shelters.ts';
 import { queueInvitation } from '../../changes/mail/people-mail.ts';
 import { type Post, rightsOf, roles, roleTable } from '../../domain/roles.ts';
 import type { Clock } from '../../platform/clock.ts';

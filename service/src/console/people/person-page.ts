@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { changePerson, findPerson, invitedShownMax, listInvited, type Person, removePerson } from '../../access/people/people.ts';
-import { namesOfShelters } from '../../adoption/shelters/shelter-names.ts';
+import { namesOfShelters } from '../../adoption/shelters/shelters.ts';
 import { addressBounds, dailyLimit } from '../../changes/mail/mail-bounds.ts';
 import type { LastMail } from '../../changes/mail/mail-queue.ts';
 import { findLinkMail, queueRaise } from '../../changes/mail/people-mail.ts';

@@ -1,8 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { charge } from '../../access/rate-limit/charging.ts';
-import { msUntilAdmitted } from '../../access/rate-limit/decide.ts';
-import type { Limiter } from '../../access/rate-limit/limiter.ts';
-import { personQuotas } from '../../access/rate-limit/plans.ts';
+import { charge, type Limiter } from '../../access/rate-limit/limiter.ts';
+import { msUntilAdmitted, personQuotas } from '../../access/rate-limit/plans.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 /** What a person has used up, and for how long. */

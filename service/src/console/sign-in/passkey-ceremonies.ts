@@ -5,7 +5,7 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { NewPasskey, Passkey } from '../../access/people/passkeys.ts';
+import type { NewPasskey, Passkey } from '../../access/people/credentials.ts';
 import type { Person } from '../../access/people/people.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { PageError } from '../screens/page-error.ts';

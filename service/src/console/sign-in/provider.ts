@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import * as client from 'openid-client';
-import type { Identity } from '../../access/people/identities.ts';
+import type { Identity } from '../../access/people/credentials.ts';
 import { sessionDays } from '../../access/people/sessions.ts';
 import type { OidcConfig } from '../../platform/config.ts';
 

@@ -1,12 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Origin } from '../../access/audit/audit.ts';
-import type { FailedSignIns, WayIn } from '../../access/people/failed-sign-ins.ts';
-import { bindIdentity, bindOwnIdentity, findByIdentity } from '../../access/people/identities.ts';
+import { bindIdentity, bindOwnIdentity, findByIdentity, findPasskey, recordPasskeyUse, useOnce } from '../../access/people/credentials.ts';
 import type { LinkBudget } from '../../access/people/link-budget.ts';
 import { findLinkOwner, type LinkKind, linkPaths, peekLink, useInvitation, useRaise, useSignInLink } from '../../access/people/links.ts';
-import { findPasskey, recordPasskeyUse, useOnce } from '../../access/people/passkeys.ts';
 import { PeopleError } from '../../access/people/people-error.ts';
-import { freshMs } from '../../access/people/sessions.ts';
+import { type FailedSignIns, freshMs, type WayIn } from '../../access/people/sessions.ts';
 import { theService } from '../../domain/actor.ts';
 import { networkOfAddress } from '../../platform/caller-addresses.ts';
 import type { ServiceDb, Transaction } from '../../platform/db/handles.ts';

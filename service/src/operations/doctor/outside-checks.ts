@@ -1,6 +1,6 @@
 import { SmtpFault, SmtpSession } from '../../changes/mail/smtp-session.ts';
 import type { MailConfig, OidcConfig } from '../../platform/config.ts';
-import { describeSmtp } from '../../platform/smtp-url.ts';
+import { describeSmtp } from '../../platform/server-urls.ts';
 import { findTlsFault, type TlsFault } from '../../platform/tls-faults.ts';
 import { readCertificate } from '../telemetry/watches.ts';
 import { broken, counted, type Judgement, ok, warning } from './finding.ts';

@@ -7,8 +7,7 @@ import { compareMigrations } from '../../platform/db/migrate.ts';
 import { applicationRole, connectionsOf } from '../../platform/db/pool.ts';
 import { explainPostgresFailure, hasNoConnectionLeft } from '../../platform/db/postgres-failures.ts';
 import { connectToPrimary, versionMin } from '../../platform/db/postgres-servers.ts';
-import { describePostgres, howToEncode, showsPassword } from '../../platform/server-addresses.ts';
-import { addressesOf } from '../../platform/server-urls.ts';
+import { addressesOf, describePostgres, howToEncode, showsPassword } from '../../platform/server-urls.ts';
 import {
   countKeysByEnvironment,
   countMissingOriginals,

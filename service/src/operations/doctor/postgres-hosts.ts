@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { explainPostgresFailure } from '../../platform/db/postgres-failures.ts';
 import { readServerState, type ServerState } from '../../platform/db/postgres-servers.ts';
-import { serverName } from '../../platform/server-addresses.ts';
-import { addressesOf } from '../../platform/server-urls.ts';
+import { addressesOf, serverName } from '../../platform/server-urls.ts';
 import { readPid, readStartTime } from './doctor-queries.ts';
 import { broken, type Judgement, ok, warning } from './finding.ts';
 

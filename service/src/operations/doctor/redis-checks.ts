@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis, ReplyError } from 'ioredis';
 import type { Config } from '../../platform/config.ts';
 import { readGreeting } from '../../platform/redis/redis-client.ts';
-import { explainRedisFailure, saysOnlyClosed } from '../../platform/redis/redis-failures.ts';
-import { redisDeadlineMs } from '../../platform/redis/redis-link.ts';
+import { explainRedisFailure, redisDeadlineMs, saysOnlyClosed } from '../../platform/redis/redis-link.ts';
 import {
   addressText,
   type ClientOptions,
@@ -13,7 +12,7 @@ import {
   type WatchedServers,
   watchedServersOf,
 } from '../../platform/redis/sentinels.ts';
-import { describeRedis } from '../../platform/server-addresses.ts';
+import { describeRedis } from '../../platform/server-urls.ts';
 import { broken, bytesText, type Finding, findingOf, guarded, type Judgement, note, ok, skipped, warning, within } from './finding.ts';
 import type { ClockReading } from './machine-checks.ts';
 import { checkRole, judgeReplicas, judgeSentinels, noPrimaryFix, readMinReplicas } from './sentinel-checks.ts';

@@ -4,8 +4,7 @@ import type pg from 'pg';
 import { type Config, variables } from '../../platform/config.ts';
 import { applicationRole } from '../../platform/db/pool.ts';
 import { connectToPrimary } from '../../platform/db/postgres-servers.ts';
-import { describePostgres, describeRedis } from '../../platform/server-addresses.ts';
-import { addressesOf } from '../../platform/server-urls.ts';
+import { addressesOf, describePostgres, describeRedis } from '../../platform/server-urls.ts';
 import {
   explain,
   findStatementsSchema,

@@ -1,14 +1,13 @@
 import { reapplyRevocation, reapplyRotation, reapplySuspension } from '../../access/clients/clients.ts';
-import { reapplyPasskeyRemoval } from '../../access/people/passkeys.ts';
+import { reapplyPasskeyRemoval } from '../../access/people/credentials.ts';
 import { reapplyChange, reapplyRemoval, reapplySignInsEnd } from '../../access/people/people.ts';
+import { reapplyLinkEnd } from '../../adoption/applications/adopter-links.ts';
 import { reapplyApplicantErasure } from '../../adoption/applications/applicants.ts';
-import { reapplyLinkEnd } from '../../adoption/applications/ended-links.ts';
 import { reapplyErasure } from '../../adoption/orders/adopters.ts';
 import { detachWebhooksFromKey, reapplyDisabling } from '../../changes/webhooks/endpoint-keys.ts';
 import { theService } from '../../domain/actor.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
-import type { JournalEntry } from '../../platform/journal/journal.ts';
-import type { JournalLine } from '../../platform/journal/journal-lines.ts';
+import type { JournalEntry, JournalLine } from '../../platform/journal/journal.ts';
 
 export interface Applied {
   /** Lines whose order, application, key, client, endpoint, person or passkey exists here and was not changed later. */

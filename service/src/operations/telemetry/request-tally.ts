@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { DecisionTally } from '../../access/rate-limit/decision-tally.ts';
+import type { DecisionTally } from '../../access/rate-limit/limiter.ts';
 import type { CacheState } from '../../domain/caches.ts';
 import { type ErrorCode, errorCodes } from '../../platform/errors.ts';
 import type { FinishedRequest } from '../../platform/http/finished-requests.ts';

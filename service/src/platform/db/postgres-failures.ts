@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { serverName, usesTls } from '../server-addresses.ts';
+import { serverName, usesTls } from '../server-urls.ts';
 import { type Explained, explainTlsFault, findTlsFault } from '../tls-faults.ts';
 import { UnconfirmedCommit } from './connection-faults.ts';
 import { failuresOf, NotPrimary } from './postgres-servers.ts';

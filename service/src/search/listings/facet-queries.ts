@@ -1,4 +1,4 @@
-import { ageBands } from '../../domain/profile-values.ts';
+import { ageBands } from '../../domain/profile-fields.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import type { ListingSearch } from './listing-search.ts';
 import { heldRows, idMax, indexRange } from './match-queries.ts';

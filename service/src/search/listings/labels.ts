@@ -1,5 +1,4 @@
-import { folded } from '../../domain/folded-words.ts';
-import type { Spellings } from '../../domain/label-spellings.ts';
+import { folded, type Spellings } from '../../domain/label-spellings.ts';
 
 /** A label that is asked for, in all of its usual spellings, and first as it was asked for. Empty: the text has no word. */
 export function spellingsOf(spellings: Spellings, value: string): readonly string[] {

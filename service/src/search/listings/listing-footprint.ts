@@ -1,7 +1,5 @@
-import type { Footprint } from '../../animals/list-cache/pet-changes.ts';
-import type { ListingFootprint, Place } from '../../animals/list-cache/shown-changes.ts';
-import { bitsOfAll } from '../../animals/list-cache/terms.ts';
-import { folded } from '../../domain/folded-words.ts';
+import { bitsOfAll, type Footprint, type ListingFootprint, type Place } from '../../animals/list-cache/shown-changes.ts';
+import { folded } from '../../domain/label-spellings.ts';
 import { type AnimalFilterName, type FilterKind, type FilterRow, filterRows } from '../../domain/listing-filters.ts';
 import { distanceKm } from './geography.ts';
 import { spellingsOf } from './labels.ts';

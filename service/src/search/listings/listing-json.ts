@@ -1,5 +1,4 @@
-import { type PublicHold, shownHoldJson } from '../../animals/pets/hold-json.ts';
-import { petJson } from '../../animals/pets/pet-json.ts';
+import { type PublicHold, petJson, shownHoldJson } from '../../animals/pets/pet-json.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import type { ListingShelter } from './listing-schemas.ts';
 

@@ -1,18 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../../access/admission/admission-hook.ts';
 import { operation, page, read, sendJson } from '../../access/admission/operation.ts';
-import type { ListingVersion } from '../../animals/list-cache/listing-changes.ts';
 import { type ListPage, listPage, type PageCache, pageAgeMaxMs } from '../../animals/list-cache/page-cache.ts';
-import type { ListingFootprint } from '../../animals/list-cache/shown-changes.ts';
-import type { PublicHold } from '../../animals/pets/hold-json.ts';
+import type { ListingFootprint, ListingVersion } from '../../animals/list-cache/shown-changes.ts';
+import type { PublicHold } from '../../animals/pets/pet-json.ts';
 import { photoJson } from '../../animals/photos/photo-json.ts';
 import { listedProfileJson } from '../../animals/profiles/profile-json.ts';
 import { filterRows, withinKmDefault } from '../../domain/listing-filters.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
-import { parseDouble, parseReal } from '../../platform/db/floats.ts';
 import type { Searcher } from '../../platform/db/handles.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
+import { parseDouble, parseInt64, parseReal } from '../../platform/db/int64.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import {
   addLink,

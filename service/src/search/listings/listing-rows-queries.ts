@@ -1,5 +1,5 @@
-import { isInForce } from '../../animals/pets/hold-conditions.ts';
-import type { PublicHold } from '../../animals/pets/hold-json.ts';
+import { isInForce } from '../../animals/pets/hold-columns.ts';
+import type { PublicHold } from '../../animals/pets/pet-json.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import type { PhotoRow } from '../../animals/photos/photos.ts';
 import { listedProfile, namedAnimals, type ProfileRow, profileOfRow } from '../../animals/profiles/profile-columns.ts';

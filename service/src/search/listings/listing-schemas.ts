@@ -3,8 +3,8 @@ import { ShownHoldSchema } from '../../animals/pets/hold-schemas.ts';
 import { PetSchema } from '../../animals/pets/pet-schemas.ts';
 import { PhotoSchema } from '../../animals/photos/photo-schemas.ts';
 import { ListedProfileSchema } from '../../animals/profiles/profile-schemas.ts';
-import { excludedPattern } from '../../domain/excluded-filters.ts';
 import {
+  excludedPattern,
   type FilterKind,
   type FilterName,
   type FilterRow,

@@ -1,5 +1,4 @@
-import { isInForce } from '../../animals/pets/hold-conditions.ts';
-import { readExcluded } from '../../domain/excluded-filters.ts';
+import { isInForce } from '../../animals/pets/hold-columns.ts';
 import {
   type AddressFilterName,
   type ColumnFilterName,
@@ -8,9 +7,10 @@ import {
   type FilterRowOf,
   type FilterValue,
   filterRows,
+  readExcluded,
   type TermKind,
 } from '../../domain/listing-filters.ts';
-import { type AgeBand, ageBandEndYears, ageBands } from '../../domain/profile-values.ts';
+import { type AgeBand, ageBandEndYears, ageBands } from '../../domain/profile-fields.ts';
 import { boxAround } from './geography.ts';
 import { labelPattern, labelSeparator, spellingsOf } from './labels.ts';
 import type { ListingSearch, Near } from './listing-search.ts';

@@ -1,4 +1,4 @@
-import { folded } from '../../domain/folded-words.ts';
+import { folded } from '../../domain/label-spellings.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { negatedPhrases } from '../phrases/negations.ts';
 import type { Correction as SaidCorrection } from '../phrases/phrase-filters.ts';

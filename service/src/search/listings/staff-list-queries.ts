@@ -1,8 +1,7 @@
-import { isInForce } from '../../animals/pets/hold-conditions.ts';
+import { isInForce } from '../../animals/pets/hold-columns.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import type { PictureFile } from '../../animals/photos/photo-json.ts';
-import type { HoldReason } from '../../domain/holds.ts';
-import { shownHolds } from '../../domain/holds.ts';
+import { type HoldReason, shownHolds } from '../../domain/holds.ts';
 import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { idMax, indexRange } from './match-queries.ts';

@@ -1,7 +1,6 @@
 import type { KeyRights } from '../../domain/actor.ts';
-import { parseReal } from '../../platform/db/floats.ts';
 import type { Db, Searcher } from '../../platform/db/handles.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
+import { parseInt64, parseReal } from '../../platform/db/int64.ts';
 import type { Position } from './listing-search.ts';
 import { searchListings } from './listings.ts';
 import {

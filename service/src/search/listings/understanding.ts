@@ -1,4 +1,4 @@
-import { folded } from '../../domain/folded-words.ts';
+import { folded } from '../../domain/label-spellings.ts';
 import { listingFilters } from '../../domain/listing-filters.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type Interpretation, interpret, isSame } from '../phrases/interpretation.ts';

@@ -1,4 +1,4 @@
-import { type AgeBand, ageBandEndYears, ageBands } from '../../domain/profile-values.ts';
+import { type AgeBand, ageBandEndYears, ageBands } from '../../domain/profile-fields.ts';
 import type { Part, PhraseFilters } from './phrase-filters.ts';
 import { ageBoundEnds, ageBounds, ageLeads, ageUnits, numberWords, otherAgeBounds, otherUnits, rangeJoints } from './phrase-table.ts';
 import { singulars, type Token, textOf } from './tokens.ts';

@@ -1,4 +1,4 @@
-import { folded } from '../../domain/folded-words.ts';
+import { folded } from '../../domain/label-spellings.ts';
 import { meanings } from './phrases.ts';
 import { singulars, type Token, textOf, tokensOf } from './tokens.ts';
 

@@ -1,4 +1,4 @@
-import { type Companion, companions } from '../../domain/profile-values.ts';
+import { type Companion, companions } from '../../domain/profile-fields.ts';
 import type { Part } from './phrase-filters.ts';
 import {
   childrenLead,

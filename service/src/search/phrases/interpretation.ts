@@ -1,7 +1,6 @@
-import { readExcluded } from '../../domain/excluded-filters.ts';
-import { folded } from '../../domain/folded-words.ts';
-import { listingFilters } from '../../domain/listing-filters.ts';
-import { companions } from '../../domain/profile-values.ts';
+import { folded } from '../../domain/label-spellings.ts';
+import { listingFilters, readExcluded } from '../../domain/listing-filters.ts';
+import { companions } from '../../domain/profile-fields.ts';
 import { both, isPossible, monthsOf } from './age-phrases.ts';
 import { negatedAt } from './negations.ts';
 import type { Correction, Part, PhraseFilters, Vocabulary } from './phrase-filters.ts';

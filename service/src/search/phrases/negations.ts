@@ -1,5 +1,5 @@
-import { excludedText } from '../../domain/excluded-filters.ts';
-import type { Companion } from '../../domain/profile-values.ts';
+import { excludedText } from '../../domain/listing-filters.ts';
+import type { Companion } from '../../domain/profile-fields.ts';
 import { type CompanionList, companionList, companionsAt, isPositiveLead } from './companion-phrases.ts';
 import type { Part, PhraseFilters, Vocabulary } from './phrase-filters.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Companion } from '../../domain/profile-values.ts';
+import type { Companion } from '../../domain/profile-fields.ts';
 import type { Meaning } from './phrase-table.ts';
 
 /** A misspelt word, and what was searched for in its place. */

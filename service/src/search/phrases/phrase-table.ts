@@ -1,6 +1,6 @@
 import { breedSpellings, colorSpellings, type Spellings } from '../../domain/label-spellings.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
-import type { AgeBand, Companion, coats, knownSexes, sizes } from '../../domain/profile-values.ts';
+import type { AgeBand, Companion, coats, knownSexes, sizes } from '../../domain/profile-fields.ts';
 
 /** What a phrase of a search means, as filters. Empty: nothing that is searched for. */
 export interface Meaning {

@@ -1,4 +1,4 @@
-import { folded } from '../../domain/folded-words.ts';
+import { folded } from '../../domain/label-spellings.ts';
 
 export interface Token {
   readonly text: string;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { bindIdentity } from '../../../src/access/people/identities.ts';
+import { bindIdentity } from '../../../src/access/people/credentials.ts';
 import { useInvitation } from '../../../src/access/people/links.ts';
 import {
   changePerson,

@@ -1,15 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { bindIdentity, findByIdentity } from '../../../src/access/people/identities.ts';
-import { findLinkOwner, makeSignInLink, mintMailedLink, peekLink, useInvitation, useSignInLink } from '../../../src/access/people/links.ts';
 import {
   addPasskey,
+  bindIdentity,
+  findByIdentity,
   findPasskey,
   listPasskeys,
   recordPasskeyUse,
   removePasskey,
   renamePasskey,
   useOnce,
-} from '../../../src/access/people/passkeys.ts';
+} from '../../../src/access/people/credentials.ts';
+import { findLinkOwner, makeSignInLink, mintMailedLink, peekLink, useInvitation, useSignInLink } from '../../../src/access/people/links.ts';
 import { findPerson, invitePerson, removePerson } from '../../../src/access/people/people.ts';
 import { sweepPeople } from '../../../src/access/people/people-sweep.ts';
 import { endAllSessions, endSession, findSession, listSessions, openSession } from '../../../src/access/people/sessions.ts';

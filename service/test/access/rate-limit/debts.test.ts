@@ -1,11 +1,10 @@
 // What a process admits without Redis is told to Redis afterwards, once.
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { minuteMs } from '../../../src/access/rate-limit/decide.ts';
 import { Limiter } from '../../../src/access/rate-limit/limiter.ts';
+import { minuteMs } from '../../../src/access/rate-limit/plans.ts';
 import type { LimiterDecision, VersionOf } from '../../../src/access/rate-limit/redis-limiter.ts';
-import { redisKeysOf } from '../../../src/platform/redis/redis-keys.ts';
-import { RedisLink } from '../../../src/platform/redis/redis-link.ts';
+import { RedisLink, redisKeysOf } from '../../../src/platform/redis/redis-link.ts';
 import { ManualClock } from '../../manual-clock.ts';
 
 type Consume = (...args: unknown[]) => Promise<string>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countsAt, dayMs, decide, minuteMs } from '../../../src/access/rate-limit/decide.ts';
+import { countsAt, dayMs, decide, minuteMs } from '../../../src/access/rate-limit/plans.ts';
 
 const noon = Date.parse('2026-12-01T12:00:00Z');
 const minute = noon / minuteMs;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Verdict } from '../../../src/access/rate-limit/decide.ts';
-import { DecisionTally } from '../../../src/access/rate-limit/decision-tally.ts';
-import { addressQuotas, quotaOf } from '../../../src/access/rate-limit/plans.ts';
+import { DecisionTally } from '../../../src/access/rate-limit/limiter.ts';
+import { addressQuotas, quotaOf, type Verdict } from '../../../src/access/rate-limit/plans.ts';
 
 const nowMs = 1_800_000_000_000;
 const admitted: Verdict = {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dayMs, minuteMs, type Verdict } from '../../../src/access/rate-limit/decide.ts';
-import { addressQuotas } from '../../../src/access/rate-limit/plans.ts';
+import { addressQuotas, dayMs, minuteMs, type Verdict } from '../../../src/access/rate-limit/plans.ts';
 import { addressLimitError, clientLimitError, rateLimitHeaders } from '../../../src/access/rate-limit/rate-limit-headers.ts';
 
 const nowMs = Date.parse('2026-12-01T12:00:10.500Z');

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { type Charge, minuteMs } from '../../../src/access/rate-limit/decide.ts';
-import { DecisionTally } from '../../../src/access/rate-limit/decision-tally.ts';
+import { DecisionTally } from '../../../src/access/rate-limit/limiter.ts';
 import { LocalLimiter } from '../../../src/access/rate-limit/local-limiter.ts';
-import type { Quota } from '../../../src/access/rate-limit/plans.ts';
+import { type Charge, minuteMs, type Quota } from '../../../src/access/rate-limit/plans.ts';
 import { type LimiterDecision, RedisLimiter } from '../../../src/access/rate-limit/redis-limiter.ts';
-import { redisKeysOf } from '../../../src/platform/redis/redis-keys.ts';
-import { RedisLink } from '../../../src/platform/redis/redis-link.ts';
+import { RedisLink, redisKeysOf } from '../../../src/platform/redis/redis-link.ts';
 import { ManualClock } from '../../manual-clock.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { askPage } from '../../../src/adoption/adopter-page/ask-page.ts';
 import {
+  askPage,
   confirmPage,
   erasePage,
   messagePage,

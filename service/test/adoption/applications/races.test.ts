@@ -3,8 +3,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { planBounds } from '../../../src/access/rate-limit/plans.ts';
 import { eraseApplicant } from '../../../src/adoption/applications/applicants.ts';
+import { rerunning } from '../../../src/adoption/applications/application-errors.ts';
 import { withdrawByAdopter } from '../../../src/adoption/applications/applications.ts';
-import { rerunning } from '../../../src/adoption/applications/moved-meanwhile.ts';
 import { deleteUnconfirmedApplications } from '../../../src/adoption/applications/settling.ts';
 import { confirmByAdopter } from '../../../src/adoption/applications/submissions.ts';
 import { movePetToShelter } from '../../../src/adoption/shelters/moves.ts';

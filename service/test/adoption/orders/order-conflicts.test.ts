@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainConflict } from '../../../src/adoption/orders/order-conflicts.ts';
+import { explainConflict } from '../../../src/adoption/orders/order-schemas.ts';
 import { actionsFrom, callerActions, orderStatuses } from '../../../src/domain/order-states.ts';
 
 test('every action that a status does not allow has a sentence that says why and what is possible', () => {

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Answer, GivenAnswersSchema } from '../../../src/adoption/questions/answer-schemas.ts';
-import { checkAnswers } from '../../../src/adoption/questions/answers.ts';
-import type { Question } from '../../../src/adoption/questions/question-schemas.ts';
+import { type Answer, GivenAnswersSchema, type Question } from '../../../src/adoption/questions/question-schemas.ts';
+import { checkAnswers } from '../../../src/adoption/questions/questions.ts';
 import { controls, findCharacter, reorderings } from '../../../src/platform/characters.ts';
 import { AppError } from '../../../src/platform/errors.ts';
 import { parseJsonBody } from '../../../src/platform/http/json-body.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Announcement } from '../../../src/animals/list-cache/announcement.ts';
-import { everything, type PetChange, type PetChanges } from '../../../src/animals/list-cache/pet-changes.ts';
+import { Announcement } from '../../../src/animals/list-cache/catalogue.ts';
+import { everything, type PetChange, type PetChanges } from '../../../src/animals/list-cache/shown-changes.ts';
 
 const changeOf = (id: number): PetChange => ({ id: BigInt(id), before: undefined, after: { categoryId: 1n, status: 'available' } });
 const ofAnimals = (changes: PetChanges, ...transactionIds: string[]) => ({ changes, shown: new Set<string>(), transactionIds });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startRedis } from '../../../../testkit/servers.ts';
 import { ChangeLog, logLength, petLog } from '../../../src/animals/list-cache/change-log.ts';
-import type { Footprint, PetChange } from '../../../src/animals/list-cache/pet-changes.ts';
+import type { Footprint, PetChange } from '../../../src/animals/list-cache/shown-changes.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { openTestStore } from '../../test-store.ts';

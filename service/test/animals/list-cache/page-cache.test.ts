@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PageCache, type PetPage } from '../../../src/animals/list-cache/page-cache.ts';
-import type { Footprint } from '../../../src/animals/list-cache/pet-changes.ts';
+import type { Footprint } from '../../../src/animals/list-cache/shown-changes.ts';
 import { AppError } from '../../../src/platform/errors.ts';
 import { compress } from '../../../src/platform/http/protocol/representations.ts';
 

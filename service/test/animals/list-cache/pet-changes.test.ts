@@ -7,7 +7,7 @@ import {
   readChanges,
   touches,
   writeChanges,
-} from '../../../src/animals/list-cache/pet-changes.ts';
+} from '../../../src/animals/list-cache/shown-changes.ts';
 import { petStatuses } from '../../../src/domain/pet-statuses.ts';
 
 const state = fc.record({ categoryId: fc.bigInt({ min: 1n, max: 3n }), status: fc.constantFrom(...petStatuses) });

@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { everything } from '../../../src/animals/list-cache/pet-changes.ts';
-import { readShownChanges, type ShownChange, writeShownChange } from '../../../src/animals/list-cache/shown-changes.ts';
-import { bitsOfAll, hasBits, readTermSet, termSetOf, writeTermSet } from '../../../src/animals/list-cache/terms.ts';
+import {
+  bitsOfAll,
+  everything,
+  hasBits,
+  readShownChanges,
+  readTermSet,
+  type ShownChange,
+  termSetOf,
+  writeShownChange,
+  writeTermSet,
+} from '../../../src/animals/list-cache/shown-changes.ts';
 import { petStatuses } from '../../../src/domain/pet-statuses.ts';
 
 const id = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n });

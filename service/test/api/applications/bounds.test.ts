@@ -1,8 +1,7 @@
 // One partner can't bury a shelter in applications, nor take all places of an animal, and one animal can't bury its staff.
 import { describe, expect, test } from 'vitest';
 import { planBounds } from '../../../src/access/rate-limit/plans.ts';
-import { findFull } from '../../../src/adoption/applications/places.ts';
-import { confirmByAdopter } from '../../../src/adoption/applications/submissions.ts';
+import { confirmByAdopter, findFull } from '../../../src/adoption/applications/submissions.ts';
 import type { Pet } from '../../../src/animals/pets/pet-schemas.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';

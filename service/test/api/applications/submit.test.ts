@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applicationJson, idOf, withStatusUrl } from '../../../src/adoption/applications/application-json.ts';
+import { applicationJson, idOf, withStatusUrl } from '../../../src/adoption/applications/application-schemas.ts';
 import { addPet, createManager, readPet } from '../../adoption-steps.ts';
 import { apply, readApplication, submit, submitUnconfirmed } from '../../application-steps.ts';
 import { errorResponse } from '../../error-response.ts';

@@ -1,8 +1,7 @@
 // The animals among which people search in typed-searches.ts. They have what misleads a search: a dog that is called Kitten, a cat that
 // is called Puppy, a black cat that is called Ginger, descriptions that speak of other animals and other towns, and profiles that say little.
 
-import type { ProfileChanges } from '../../../src/domain/profile-fields.ts';
-import type { Companion } from '../../../src/domain/profile-values.ts';
+import type { Companion, ProfileChanges } from '../../../src/domain/profile-fields.ts';
 
 export const categories = { dog: 1, cat: 2, rabbit: 3, bird: 4, smallAnimal: 5, reptile: 6, fish: 7, horse: 8, farmAnimal: 9 } as const;
 export type Category = keyof typeof categories;

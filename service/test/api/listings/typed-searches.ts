@@ -1,7 +1,7 @@
 // What people type into the search box of an adoption site, and what they would be glad or annoyed to see. Judged by reading, before there
 // was code that interprets words. When a search fails, mend the code: a search is changed only where a visitor would judge otherwise.
 
-import type { Companion } from '../../../src/domain/profile-values.ts';
+import type { Companion } from '../../../src/domain/profile-fields.ts';
 import { type Animal, animals, type Category, type ShelterKey, shelters } from './typed-catalogue.ts';
 
 export interface TypedSearch {

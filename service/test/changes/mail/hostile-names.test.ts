@@ -4,7 +4,7 @@ import { faultsOfMail, headerKeysOf, hostileNames } from '../../../../testkit/ho
 import { type MailServer, type ReceivedMail, startMailServer } from '../../../../testkit/mail-server.ts';
 import { composeMessage, type MailMessage } from '../../../src/changes/mail/message.ts';
 import { SmtpSession } from '../../../src/changes/mail/smtp-session.ts';
-import { parseSmtpUrl } from '../../../src/platform/smtp-url.ts';
+import { parseSmtpUrl } from '../../../src/platform/server-urls.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { timeouts } from '../../mail-steps.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { makeAuthority } from '../../../../testkit/certificates.ts';
 import { startMailServer } from '../../../../testkit/mail-server.ts';
 import { SmtpFault, SmtpSession } from '../../../src/changes/mail/smtp-session.ts';
-import { parseSmtpUrl } from '../../../src/platform/smtp-url.ts';
+import { parseSmtpUrl } from '../../../src/platform/server-urls.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { timeouts } from '../../mail-steps.ts';
 

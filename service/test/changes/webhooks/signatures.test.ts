@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { isSecret, newSecret, signedHeaders } from '../../../src/changes/webhooks/signatures.ts';
+import { isSecret, newSecret, signedHeaders } from '../../../src/changes/webhooks/target-urls.ts';
 
 const good = newSecret();
 

@@ -2,8 +2,7 @@ import { openSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, SmallDisk } from '../../../../testkit/small-disk.ts';
-import { type JournalEntry, openJournal } from '../../../src/platform/journal/journal.ts';
-import { readJournalLine } from '../../../src/platform/journal/journal-lines.ts';
+import { type JournalEntry, openJournal, readJournalLine } from '../../../src/platform/journal/journal.ts';
 import { findJournalPlace, hasSpareFile, makeSpareFile, spareFileOf } from '../../../src/platform/journal-place.ts';
 
 const mayMount = await canMount();

@@ -3,8 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type JournalEntry, openJournal } from '../../../src/platform/journal/journal.ts';
-import { readJournalLine } from '../../../src/platform/journal/journal-lines.ts';
+import { type JournalEntry, openJournal, readJournalLine } from '../../../src/platform/journal/journal.ts';
 
 const entries: JournalEntry[] = [
   { act: 'adopters_erased', orders: [1n, 9_007_199_254_740_991n] },

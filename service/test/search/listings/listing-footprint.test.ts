@@ -2,8 +2,7 @@
 // by words and by the distance.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { touchesListing } from '../../../src/animals/list-cache/shown-changes.ts';
-import { termSetOf } from '../../../src/animals/list-cache/terms.ts';
+import { termSetOf, touchesListing } from '../../../src/animals/list-cache/shown-changes.ts';
 import { emptyProfile } from '../../../src/animals/profiles/profile-changes.ts';
 import { distanceKm } from '../../../src/search/listings/geography.ts';
 import { footprintOf, footprintOfCounts } from '../../../src/search/listings/listing-footprint.ts';

@@ -5,7 +5,7 @@ import { fillListings } from '../../../../testkit/listings-fill.ts';
 import { countOpenApplications } from '../../../src/adoption/applications/applications.ts';
 import { findOpenOrdersOfPets } from '../../../src/adoption/orders/orders.ts';
 import { listUndoable } from '../../../src/adoption/outcomes/outcomes.ts';
-import { listActsOfPet } from '../../../src/animals/history/history-list.ts';
+import { listActsOfPet } from '../../../src/animals/history/history.ts';
 import type { Db } from '../../../src/platform/db/handles.ts';
 import {
   countStates,

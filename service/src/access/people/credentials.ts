@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { controls, findCharacter, reorderings } from '../../platform/characters.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import { canonicalAddress } from '../../platform/email-addresses.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { type Origin, recordAudit } from '../audit/audit.ts';
 import type { PersonCaller } from '../principals/principals.ts';
@@ -8,17 +9,21 @@ import {
   deletePasskey,
   deletePasskeyFromBefore,
   findPasskeyByCredential,
+  findPersonByIdentity,
+  insertIdentity,
   insertPasskey,
   insertUsedValue,
+  isIdentified,
   type NewPasskey,
   type Passkey,
   selectPasskeys,
   updateCounter,
   updatePasskeyName,
 } from './credential-queries.ts';
+import { join } from './links.ts';
 import { PeopleError } from './people-error.ts';
-import { lockPerson, type Person } from './person-queries.ts';
-import { findEnd } from './session-queries.ts';
+import { closeInvitation, lockPerson, lockPersonByEmail, type Person } from './person-queries.ts';
+import { findEnd, isOpenSession } from './session-queries.ts';
 
 export type { NewPasskey, Passkey } from './credential-queries.ts';
 
@@ -101,3 +106,55 @@ function requireName(text: string): string {
  */
 export const useOnce = (tx: Transaction, purpose: string, value: string, expiresAt: Date): Promise<boolean> =>
   insertUsedValue(tx, purpose, hash('sha256', value, 'buffer'), expiresAt);
+
+/** An account at a provider of OpenID Connect. Only the two together name somebody. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Who signs in with it, locked: what ends all that a person signs in with ends the session, too. */
+export async function findByIdentity(tx: Transaction, { issuer, subject }: Identity): Promise<Person | undefined> {
+  const found = await findPersonByIdentity(tx, issuer, subject);
+  return found && (await lockPerson(tx, found.id)) ? findPersonByIdentity(tx, issuer, subject) : undefined;
+}
+
+/**
+ * Accepts the invitation that was sent to this address, and binds the account to its person. `email` is one that the provider says is verified.
+ * Once the invitation is accepted or has ended, an account with the same address is nobody.
+ */
+export async function bindIdentity(tx: Transaction, { issuer, subject }: Identity, email: string, origin: Origin): Promise<Person> {
+  const address = canonicalAddress(email);
+  const found = address === undefined ? undefined : await lockPersonByEmail(tx, address);
+  const person = found && (await closeInvitation(tx, found.id));
+  if (!person) throw new PeopleError('not_found', 'Nobody with this account was invited, or the invitation has ended.');
+  if (!(await insertIdentity(tx, issuer, subject, person.id))) throw new PeopleError('taken', "This account is somebody else's.");
+  await join(tx, person, origin);
+  return person;
+}
+
+/**
+ * Binds the account to the person of a session, if the provider says that the address of that person is verified: more rights have ended the
+ * account from before, and nobody is invited twice.
+ */
+export async function bindOwnIdentity(
+  tx: Transaction,
+  { issuer, subject }: Identity,
+  email: string,
+  session: { readonly id: bigint; readonly personId: bigint },
+  origin: Origin,
+): Promise<Person | undefined> {
+  const address = canonicalAddress(email);
+  const person = address === undefined ? undefined : await lockPersonByEmail(tx, address);
+  if (person?.id !== session.personId || !(await isOpenSession(tx, person.id, session.id))) return undefined;
+  if (await isIdentified(tx, person.id)) return undefined;
+  if (!(await insertIdentity(tx, issuer, subject, person.id))) return undefined;
+  await recordAudit(tx, { personId: person.id, clientId: null, keyId: null, origin }, 'identity.added', {
+    targetId: person.id,
+    shelterId: person.shelterId,
+    after: { issuer },
+  });
+  return person;
+}
+
+export const hasIdentity = (db: Db, personId: bigint): Promise<boolean> => isIdentified(db, personId);
