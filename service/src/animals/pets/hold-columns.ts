@@ -29,6 +29,3 @@ export function splitHold<Row extends HoldColumns>(row: Row): { hold: StoredHold
     rest,
   };
 }
-
-/** Of a hold, whether it is not over yet. */
-export const isInForce = (until: string) => `(${until} is null or ${until} > now())`;

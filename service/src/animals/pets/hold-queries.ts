@@ -2,7 +2,7 @@ import { holdChanges, shownHoldOf } from '../../domain/holds.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import type { CatalogueTransaction } from '../list-cache/catalogue.ts';
-import { isInForce } from './hold-columns.ts';
+import { isInForce } from './hold-conditions.ts';
 import type { Hold } from './hold-schemas.ts';
 import { petColumns, transactionId } from './pet-queries.ts';
 import type { Pet } from './pet-schemas.ts';

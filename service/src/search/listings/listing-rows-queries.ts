@@ -1,4 +1,4 @@
-import { isInForce } from '../../animals/pets/hold-columns.ts';
+import { isInForce } from '../../animals/pets/hold-conditions.ts';
 import type { PublicHold } from '../../animals/pets/pet-json.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import type { PhotoRow } from '../../animals/photos/photos.ts';

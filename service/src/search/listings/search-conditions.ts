@@ -1,4 +1,4 @@
-import { isInForce } from '../../animals/pets/hold-columns.ts';
+import { isInForce } from '../../animals/pets/hold-conditions.ts';
 import {
   type AddressFilterName,
   type ColumnFilterName,

@@ -1,4 +1,4 @@
-import { isInForce } from '../../animals/pets/hold-columns.ts';
+import { isInForce } from '../../animals/pets/hold-conditions.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import type { PictureFile } from '../../animals/photos/photo-json.ts';
 import { type HoldReason, shownHolds } from '../../domain/holds.ts';
