@@ -1,7 +1,7 @@
 // The service without authentication and limits: the difference is what these cost. Never part of the product.
 
 import type { FoundKey } from '../service/src/access/clients/client-queries.ts';
-import { KnownKey } from '../service/src/access/clients/key-cache.ts';
+import { KnownKey } from '../service/src/access/clients/key-finder.ts';
 import type { Verdict } from '../service/src/access/rate-limit/plans.ts';
 import type { PendingDecision } from '../service/src/access/rate-limit/redis-limiter.ts';
 import { createApp } from '../service/src/app.ts';

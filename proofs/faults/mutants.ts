@@ -6,7 +6,7 @@ export function unknownIsSuccess(name: string): ScenarioMutant {
     name,
     edits: [
       {
-        file: 'platform/db/connection-faults.ts',
+        file: 'platform/db/postgres-failures.ts',
         from: 'throw isUnknown(error) ? new UnconfirmedCommit(error) : error;',
         to: 'if (isUnknown(error)) return undefined as T;\n    throw error;',
       },

@@ -1,7 +1,7 @@
 // The heap of a process that has seen many keys, each of its own client: node --expose-gc cached-keys-heap.ts COUNT
 // Prints JSON: the keys that are still cached, and the bytes that they take.
 import { hashApiKey } from '../../service/src/access/clients/api-key.ts';
-import { KeyCache, KnownKey } from '../../service/src/access/clients/key-cache.ts';
+import { KeyCache, KnownKey } from '../../service/src/access/clients/key-finder.ts';
 
 export interface CachedKeysHeap {
   readonly cached: number;

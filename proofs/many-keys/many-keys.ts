@@ -35,7 +35,7 @@ export const manyKeys: Proof = {
   promise: 'a key that is used seldom costs PostgreSQL nothing, and a failover of Redis that loses a revocation does not revive the key',
   // The mutant trusts keys for 10 s, and doesn't evict the keys of changed clients.
   mutant: [
-    { file: 'access/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
+    { file: 'access/clients/key-finder.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
     { file: 'dependencies.ts', from: "changes.on('clients', (ids) => keys.evictClients(ids));", to: '' },
   ],
   run,

@@ -7,9 +7,9 @@ import { openKeyWatch } from './access/clients/client-changes.ts';
 import { getQuota } from './access/clients/clients.ts';
 import { chargeOrWait } from './access/rate-limit/limiter.ts';
 import { createUsageWriter } from './access/usage/usage.ts';
-import { countUsage, usageRoutes } from './access/usage/usage-routes.ts';
+import { usageRoutes } from './access/usage/usage-routes.ts';
 import { usageSchemas } from './access/usage/usage-schemas.ts';
-import { UsageTally } from './access/usage/usage-tally.ts';
+import { countUsage, UsageTally } from './access/usage/usage-tally.ts';
 import { pageActs } from './adoption/adopter-page/page-acts.ts';
 import { applicationPages } from './adoption/adopter-page/page-routes.ts';
 import { applicationRoutes } from './adoption/applications/application-routes.ts';
@@ -132,7 +132,7 @@ export async function createApp(
     ],
     observe,
     tracing,
-    isOpen: () => db.reachable && changes.isTrusted && !draining,
+    db,
   });
   const admitPlain: Admit = ({ raw, ...request }) =>
     admit(parts, { ...request, decided: fastPath.takeDecision(raw), places: { rawHeaders: raw.rawHeaders, url: raw.url ?? '' } });
@@ -268,6 +268,7 @@ export async function createApp(
     progress,
     drain: () => {
       draining = true;
+      fastPath.close();
       streams.closeAll();
       delayedResponses.end();
     },

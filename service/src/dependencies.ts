@@ -5,10 +5,9 @@ import type { VersionOf } from './access/rate-limit/redis-limiter.ts';
 import { PageTokens } from './adoption/applications/page-tokens.ts';
 import { ShelterLinks } from './adoption/shelters/address-mail.ts';
 import { Catalogue } from './animals/list-cache/catalogue.ts';
-import { ChangeLog, petLog, shownLog } from './animals/list-cache/change-log.ts';
+import { ChangeLog, petLog, shownLog, versionOfPages } from './animals/list-cache/change-log.ts';
 import { PageCache } from './animals/list-cache/page-cache.ts';
 import { ListingChanges, type ListingFootprint, type ListingVersion } from './animals/list-cache/shown-changes.ts';
-import type { ListTokens } from './domain/caches.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config, TracingConfig } from './platform/config.ts';
 import { ChangeWatch } from './platform/db/change-watch.ts';
@@ -180,28 +179,8 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
   };
   redis.on('lost', startAgain);
   redis.on('restored', startAgain);
-  // If the log can't be read, a snapshot of PostgreSQL is a version too.
-  const orSnapshot = async (version: number | undefined | Promise<number | undefined>) => {
-    try {
-      return (await version) ?? (await changes.look());
-    } catch {
-      return undefined;
-    }
-  };
-  /** Both logs are read up to the tokens: a page of listings depends on both. */
-  const readUpTo = ({ catalogue, listings }: ListTokens): number | Promise<number | undefined> => {
-    const [version, shownVersion] = [changeLog.versionOf(catalogue), shownChangeLog.versionOf(listings)];
-    if (typeof version === 'number' && typeof shownVersion === 'number') return version;
-    return Promise.all([version, shownVersion]).then(([pets, shown]) => (shown === undefined ? undefined : pets));
-  };
-  // A change that its writer could not announce is found in PostgreSQL.
-  const trustedVersionOf: VersionOf = (tokens) => {
-    if (!changes.isTrusted) return orSnapshot(changes.trust().then(() => readUpTo(tokens)));
-    const version = readUpTo(tokens);
-    return typeof version === 'number' ? version : orSnapshot(version);
-  };
   const cachesPages = config.pageCache === 'on';
-  const versionOf: VersionOf = cachesPages ? trustedVersionOf : () => undefined;
+  const versionOf: VersionOf = cachesPages ? versionOfPages(changes, changeLog, shownChangeLog) : () => undefined;
   const limiter = new Limiter({
     link: redis,
     redisKeys,

@@ -1,4 +1,4 @@
-import { FairQueue, LinkedList, type ListNode, type QueuePlace } from '../../platform/bounded/fair-queue.ts';
+import { FairQueue, LinkedList, type ListNode, type QueuePlace } from '../../platform/bounded/fair-turns.ts';
 import { retryLater } from '../../platform/errors.ts';
 import type { KeyOwner } from './client-queries.ts';
 

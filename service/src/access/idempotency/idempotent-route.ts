@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Acting, visibilityOf } from '../../domain/actor.ts';
 import type { Db, Transaction, Transactions } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
-import { callerOf } from '../admission/admission-hook.ts';
-import { sendJson } from '../admission/operation.ts';
+import { callerOf, sendJson } from '../admission/admission-hook.ts';
 import {
   eraseAdoptersFromResponses,
   eraseApplicantsFromResponses,

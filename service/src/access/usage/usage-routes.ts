@@ -1,13 +1,10 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
-import type { ObserveRequest } from '../../platform/http/finished-requests.ts';
 import type { Api } from '../../platform/http/schemas.ts';
-import { callerOf } from '../admission/admission-hook.ts';
-import { operation, read } from '../admission/operation.ts';
+import { callerOf, operation, read } from '../admission/admission-hook.ts';
 import type { KeyCaller } from '../principals/principals.ts';
 import { intervalsMax, readUsage, retentionDays } from './usage.ts';
 import { GetUsageQuery, UsageSchema } from './usage-schemas.ts';
-import type { UsageTally } from './usage-tally.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -39,15 +36,3 @@ export function usageRoutes(api: Api, { db, clock, readPhotoStorage }: Parts): v
     },
   );
 }
-
-/** Counts each request with a valid key. One without belongs to nobody. */
-export const countUsage =
-  (tally: UsageTally, clock: Clock): ObserveRequest =>
-  ({ caller, code, method, route, isDeprecated }) => {
-    if (!caller) return;
-    const deprecated = isDeprecated && route !== undefined ? operationOf(method, route) : null;
-    tally.count({ keyId: caller.keyId, atMs: clock.now(), error: code, deprecated });
-  };
-
-/** As OpenAPI writes it: `GET /v1/pets/{petId}`. A HEAD is a GET without its body. */
-const operationOf = (method: string, route: string) => `${method === 'HEAD' ? 'GET' : method} ${route.replaceAll(/:(\w+)/g, '{$1}')}`;

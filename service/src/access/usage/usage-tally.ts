@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JoinedRuns } from '../../platform/bounded/joined-runs.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { UsageRow } from './usage-queries.ts';
 
@@ -258,3 +259,25 @@ export class UsageWriter {
     }
   }
 }
+
+/** What is counted of a request. */
+interface FinishedCall {
+  /** Null: it had no valid key, and belongs to nobody. */
+  readonly caller: { readonly keyId: bigint } | null;
+  readonly code: string | null;
+  readonly method: string;
+  readonly route: string | undefined;
+  readonly isDeprecated: boolean;
+}
+
+/** Counts each request with a valid key. */
+export const countUsage =
+  (tally: UsageTally, clock: Clock) =>
+  ({ caller, code, method, route, isDeprecated }: FinishedCall): void => {
+    if (!caller) return;
+    const deprecated = isDeprecated && route !== undefined ? operationOf(method, route) : null;
+    tally.count({ keyId: caller.keyId, atMs: clock.now(), error: code, deprecated });
+  };
+
+/** As OpenAPI writes it: `GET /v1/pets/{petId}`. A HEAD is a GET without its body. */
+const operationOf = (method: string, route: string) => `${method === 'HEAD' ? 'GET' : method} ${route.replaceAll(/:(\w+)/g, '{$1}')}`;

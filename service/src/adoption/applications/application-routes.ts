@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { created, idReader, noContent, operation, page, read, sendJson, updated } from '../../access/admission/operation.ts';
+import { callerOf, created, idReader, noContent, operation, page, read, sendJson, updated } from '../../access/admission/admission-hook.ts';
 import { type IdempotentResponse, readIdempotencyKey, respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { Catalogue } from '../../animals/list-cache/catalogue.ts';
 import { RushGate } from '../../animals/pets/rush-gate.ts';

@@ -1,5 +1,4 @@
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { created, idReader, operation, page, read, updated } from '../../access/admission/operation.ts';
+import { callerOf, created, idReader, operation, page, read, updated } from '../../access/admission/admission-hook.ts';
 import { readIdempotencyKey, respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
 import { findPetToOrder, petNotFound, type SettleApplications, whyNotOrdered } from '../../animals/pets/pets.ts';

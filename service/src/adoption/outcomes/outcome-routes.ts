@@ -1,7 +1,16 @@
 import { Type } from 'typebox';
 import { whoMay } from '../../access/admission/access.ts';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { created, idReader, ifMatch, operation, read, requireEtag, sendJson, updated } from '../../access/admission/operation.ts';
+import {
+  callerOf,
+  created,
+  idReader,
+  ifMatch,
+  operation,
+  read,
+  requireEtag,
+  sendJson,
+  updated,
+} from '../../access/admission/admission-hook.ts';
 import { respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { Catalogue } from '../../animals/list-cache/catalogue.ts';
 import { petEtag, petJson } from '../../animals/pets/pet-json.ts';

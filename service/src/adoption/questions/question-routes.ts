@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { whoMay } from '../../access/admission/access.ts';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { idReader, ifMatch, operation, read, requireEtag, sendJson, updated } from '../../access/admission/operation.ts';
+import { callerOf, idReader, ifMatch, operation, read, requireEtag, sendJson, updated } from '../../access/admission/admission-hook.ts';
 import { requestAuthor } from '../../access/audit/audit.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import type { Transactor } from '../../platform/db/handles.ts';

@@ -1,7 +1,17 @@
 import type { FastifyReply } from 'fastify';
 import { whoMay } from '../../access/admission/access.ts';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { created, idReader, ifMatch, operation, page, read, requireEtag, sendJson, updated } from '../../access/admission/operation.ts';
+import {
+  callerOf,
+  created,
+  idReader,
+  ifMatch,
+  operation,
+  page,
+  read,
+  requireEtag,
+  sendJson,
+  updated,
+} from '../../access/admission/admission-hook.ts';
 import { requestAuthor } from '../../access/audit/audit.ts';
 import { respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { Catalogue } from '../../animals/list-cache/catalogue.ts';

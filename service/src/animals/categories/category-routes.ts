@@ -1,5 +1,4 @@
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { created, idReader, noContent, operation, page, updated } from '../../access/admission/operation.ts';
+import { callerOf, created, idReader, noContent, operation, page, updated } from '../../access/admission/admission-hook.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import { readPage, sendPage } from '../../platform/http/paging.ts';

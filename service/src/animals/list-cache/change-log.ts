@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { VersionOf } from '../../access/rate-limit/redis-limiter.ts';
+import type { ListTokens } from '../../domain/caches.ts';
+import type { ChangeWatch } from '../../platform/db/change-watch.ts';
 import type { RedisKeys, RedisLink } from '../../platform/redis/redis-link.ts';
 import {
   everything,
@@ -49,6 +52,34 @@ export const shownLog: LogKind<ShownChange, ListingFootprint> = {
   read: readShownChanges,
   touches: touchesListing,
 };
+
+/**
+ * The version of cached pages. Both logs are read up to the tokens: a page of listings depends on both. A change that its writer could not
+ * announce is found in PostgreSQL, and if a log can't be read, a snapshot of PostgreSQL is a version too.
+ */
+export function versionOfPages(
+  changes: Pick<ChangeWatch, 'isTrusted' | 'trust' | 'look'>,
+  animals: Pick<ChangeLog<PetChange, Footprint>, 'versionOf'>,
+  shown: Pick<ChangeLog<ShownChange, ListingFootprint>, 'versionOf'>,
+): VersionOf {
+  const orSnapshot = async (version: number | undefined | Promise<number | undefined>) => {
+    try {
+      return (await version) ?? (await changes.look());
+    } catch {
+      return undefined;
+    }
+  };
+  const readUpTo = ({ catalogue, listings }: ListTokens): number | Promise<number | undefined> => {
+    const [version, shownVersion] = [animals.versionOf(catalogue), shown.versionOf(listings)];
+    if (typeof version === 'number' && typeof shownVersion === 'number') return version;
+    return Promise.all([version, shownVersion]).then(([ofAnimals, ofShown]) => (ofShown === undefined ? undefined : ofAnimals));
+  };
+  return (tokens) => {
+    if (!changes.isTrusted) return orSnapshot(changes.trust().then(() => readUpTo(tokens)));
+    const version = readUpTo(tokens);
+    return typeof version === 'number' ? version : orSnapshot(version);
+  };
+}
 
 /**
  * Follows changes of one kind that writers announce in Redis. Each announcement replaces a token and adds an entry to a log, which says

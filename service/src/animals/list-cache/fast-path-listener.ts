@@ -1,8 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { admissionSpan, type LimiterResult } from '../../access/admission/admission.ts';
 import { asksForRehearsal } from '../../access/admission/rehearsal-hook.ts';
-import { invalidityOf, type KnownKey } from '../../access/clients/key-cache.ts';
-import type { KeyFinder } from '../../access/clients/key-finder.ts';
+import { invalidityOf, type KeyFinder, type KnownKey } from '../../access/clients/key-finder.ts';
 import type { Limiter } from '../../access/rate-limit/limiter.ts';
 import type { Verdict } from '../../access/rate-limit/plans.ts';
 import { rateLimitHeaders } from '../../access/rate-limit/rate-limit-headers.ts';
@@ -25,8 +24,9 @@ interface Parts {
   /** Undefined: not observed. */
   readonly observe: ObserveRequest | undefined;
   readonly tracing: Tracing | undefined;
-  /** If false, every request falls through. */
-  isOpen(): boolean;
+  /** While one of the two is false, every request falls through. */
+  readonly db: { readonly reachable: boolean };
+  readonly changes: { readonly isTrusted: boolean };
 }
 
 /** Responses that are cached. All of them need the same scope. */
@@ -50,6 +50,7 @@ const scope = 'pets:read';
 export class FastPath {
   readonly #parts: Parts;
   readonly #decided = new WeakMap<IncomingMessage, LimiterResult>();
+  #isClosed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -65,11 +66,16 @@ export class FastPath {
       else fastify(request, response);
     };
     return (request, response) => {
-      const list = findList(request, this.#parts);
+      const list = this.#isClosed ? undefined : findList(request, this.#parts);
       const known = list && findKey(request, this.#parts);
       if (known) this.#parts.limiter.decide(new FastPathRequest(request, response, known, list, this.#parts, fallThrough));
       else fastify(request, response);
     };
+  }
+
+  /** From now on every request falls through. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Returns the decision that a request fell through with, and deletes it. */
@@ -81,7 +87,7 @@ export class FastPath {
 }
 
 /** The list that has the page in its cache; undefined: the request is not one for the fast path. */
-function findList(request: IncomingMessage, { isOpen, lists, config }: Parts): CachedList | undefined {
+function findList(request: IncomingMessage, { db, changes, lists, config }: Parts): CachedList | undefined {
   if (request.method !== 'GET') return undefined;
   const url = request.url ?? '';
   const list = lists.find(({ route, pages }) => hasPath(url, route) && pages.has(url));
@@ -90,7 +96,8 @@ function findList(request: IncomingMessage, { isOpen, lists, config }: Parts): C
     countOfHeader(request, 'host') === 1 &&
     countOfHeader(request, 'authorization') === 1 &&
     !(config.environment === 'staging' && asksForRehearsal(request.headers)) &&
-    isOpen();
+    db.reachable &&
+    changes.isTrusted;
   return isCandidate ? list : undefined;
 }
 

@@ -1,6 +1,5 @@
 import { whoMay } from '../../access/admission/access.ts';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { idReader, noContent, operation, read, updated } from '../../access/admission/operation.ts';
+import { callerOf, idReader, noContent, operation, read, updated } from '../../access/admission/admission-hook.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../platform/db/handles.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { whoMay } from '../../access/admission/access.ts';
-import { callerOf } from '../../access/admission/admission-hook.ts';
 import {
+  callerOf,
   created,
   idReader,
   ifMatch,
@@ -12,7 +12,7 @@ import {
   requireEtag,
   sendJson,
   updated,
-} from '../../access/admission/operation.ts';
+} from '../../access/admission/admission-hook.ts';
 import { respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { KeyCaller } from '../../access/principals/principals.ts';
 import { deprecations } from '../../domain/deprecations.ts';

@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { whoMay } from '../../access/admission/access.ts';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { idReader, noContent, operation, read, sendJson, updated } from '../../access/admission/operation.ts';
+import { callerOf, idReader, noContent, operation, read, sendJson, updated } from '../../access/admission/admission-hook.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { imageTypes } from '../../images/image-types.ts';
 import type { PhotoStore } from '../../images/photo-store.ts';

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { whoMay } from '../../access/admission/access.ts';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { idReader, ifMatch, operation, read, requireEtag, sendJson, updated } from '../../access/admission/operation.ts';
+import { callerOf, idReader, ifMatch, operation, read, requireEtag, sendJson, updated } from '../../access/admission/admission-hook.ts';
 import { fieldsOf, type ProfileChanges, type StoredProfile } from '../../domain/profile-fields.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import type { Clock } from '../../platform/clock.ts';

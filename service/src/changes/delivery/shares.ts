@@ -1,4 +1,4 @@
-import { FairQueue, type QueuePlace } from '../../platform/bounded/fair-queue.ts';
+import { FairQueue, type QueuePlace } from '../../platform/bounded/fair-turns.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export const bounds = {

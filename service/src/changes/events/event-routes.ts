@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { operation, sendJson } from '../../access/admission/operation.ts';
+import { callerOf, operation, sendJson } from '../../access/admission/admission-hook.ts';
 import type { KeyWatch } from '../../access/clients/client-changes.ts';
 import type { KeyCaller } from '../../access/principals/principals.ts';
 import { visibilityOf } from '../../domain/actor.ts';

@@ -1,5 +1,4 @@
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { created, idReader, noContent, operation, page, read, updated } from '../../access/admission/operation.ts';
+import { callerOf, created, idReader, noContent, operation, page, read, updated } from '../../access/admission/admission-hook.ts';
 import { respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import type { Config } from '../../platform/config.ts';

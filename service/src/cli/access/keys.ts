@@ -10,8 +10,8 @@ import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndW
 import type { Dependencies } from '../../dependencies.ts';
 import { defaultScopes, hasOne, isScope, type Scope, scopes, scopesOfBoundKeys, scopesThat, scopeTable } from '../../domain/scopes.ts';
 import type { Config, ReadConfig } from '../../platform/config.ts';
-import { isOutcomeUnknown } from '../../platform/db/connection-faults.ts';
 import type { Db } from '../../platform/db/handles.ts';
+import { isOutcomeUnknown } from '../../platform/db/postgres-failures.ts';
 import { RedisLost } from '../../platform/redis/redis-link.ts';
 import {
   commandAuthor,

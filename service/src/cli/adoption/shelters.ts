@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { requireEtag } from '../../access/admission/operation.ts';
+import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { type Question, QuestionSchema, ShelterQuestionsSchema } from '../../adoption/questions/question-schemas.ts';
 import { getQuestions, setQuestions } from '../../adoption/questions/questions.ts';
 import { shelterEtag } from '../../adoption/shelters/shelter-json.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
-import { requireEtag } from '../../access/admission/operation.ts';
+import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { findOrderedPets } from '../../adoption/orders/orders.ts';
 import { type Hold, NewHoldSchema } from '../../animals/pets/hold-schemas.ts';
 import { endHold, getHold, holdPet } from '../../animals/pets/holds.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { requireEtag } from '../../access/admission/operation.ts';
+import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { countOpenApplications } from '../../adoption/applications/applications.ts';
 import { settleApplications } from '../../adoption/applications/settling.ts';
 import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../adoption/orders/orders.ts';

@@ -1,4 +1,4 @@
-import { requireEtag } from '../../access/admission/operation.ts';
+import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { dayOf, type MergedProfile, requireValid } from '../../animals/profiles/profile-changes.ts';
 import { profileEtag } from '../../animals/profiles/profile-json.ts';
 import { getProfile, isExternalIdTaken, writeProfileWithin } from '../../animals/profiles/profiles.ts';

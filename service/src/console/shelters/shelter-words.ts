@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { requireEtag } from '../../access/admission/operation.ts';
+import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { shelterEtag } from '../../adoption/shelters/shelter-json.ts';
 import { confirmShelter, listWaiting, type WaitingShelter } from '../../adoption/shelters/shelters.ts';
 import type { WordField } from '../../domain/shelters.ts';

@@ -1,5 +1,4 @@
-import type { Db } from '../../platform/db/handles.ts';
-import { rowOf, rowsOf } from '../../platform/db/statements.ts';
+import { type Db, rowOf, rowsOf } from '../../platform/db/handles.ts';
 import type { SessionSetting } from './doctor-queries.ts';
 
 /** Settings that matter for help, and that hold no secret, unlike primary_conninfo. */

@@ -1,5 +1,4 @@
-import type { Db } from '../../platform/db/handles.ts';
-import { rowOf, rowsOf } from '../../platform/db/statements.ts';
+import { type Db, rowOf, rowsOf } from '../../platform/db/handles.ts';
 
 export interface Server {
   readonly version: string;

@@ -1,6 +1,5 @@
-import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { type Db, rowOf, rowsOf, type Transaction } from '../../platform/db/handles.ts';
 import { applicationNames } from '../../platform/db/postgres-servers.ts';
-import { rowOf, rowsOf } from '../../platform/db/statements.ts';
 
 export const isInRecovery = async (db: Db): Promise<boolean> =>
   (await rowOf<{ isIn: boolean }>(db)`select pg_is_in_recovery() as "isIn"`).isIn;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { FairTurns, type TurnBounds, type TurnOptions } from '../bounded/fair-turns.ts';
 import { unavailable } from '../errors.ts';
-import { isConnectionFault, isStandbyAway, openPatiently, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { type ConnectionCounts, type ConnectionOptions, isUnconfirmedCommit, streamOf } from './pipelined-connections.ts';
+import { isConnectionFault, isStandbyAway, openPatiently, reportedAs, UnconfirmedCommit } from './postgres-failures.ts';
 import type { PostgresServers } from './postgres-servers.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { UnconfirmedCommit } from './connection-faults.ts';
 import { Transaction } from './handles.ts';
 import { isUnconfirmedCommit } from './pipelined-connections.ts';
+import { UnconfirmedCommit } from './postgres-failures.ts';
 import { connectToPrimary } from './postgres-servers.ts';
 
 const connectTimeoutMs = 10_000;

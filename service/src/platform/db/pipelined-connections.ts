@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { openPatiently, UnconfirmedCommit } from './connection-faults.ts';
+import { readsTexts, TextQuery } from './handles.ts';
+import { openPatiently, UnconfirmedCommit } from './postgres-failures.ts';
 import type { PostgresServers } from './postgres-servers.ts';
-import { readsTexts, TextQuery } from './statements.ts';
 
 const reconnectDelayMs = 100;
 /** No statement takes less. */

@@ -3,15 +3,24 @@ import type { Acting, Authority } from '../../domain/actor.ts';
 import { NoTurn, type TurnOptions } from '../bounded/fair-turns.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, retryLater, unavailable } from '../errors.ts';
-import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { skipLostIds } from './deployment.ts';
 import { settleEarlier } from './ends.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
-import { type Db, type Searcher, type SearchOwner, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
+import {
+  type Db,
+  type Searcher,
+  type SearchOwner,
+  type Settings,
+  type Snapshotter,
+  StatementWatch,
+  Transaction,
+  type Transactor,
+  type WatchStatement,
+} from './handles.ts';
 import { type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
+import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './postgres-failures.ts';
 import { type ActingProcess, applicationNames, PostgresServers } from './postgres-servers.ts';
 import { PrimaryProbe, WriteConfirmation } from './probes.ts';
-import { StatementWatch, type WatchStatement } from './statements.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../../access/admission/admission-hook.ts';
-import { operation, page, read, sendJson } from '../../access/admission/operation.ts';
+import { callerOf, operation, page, read, sendJson } from '../../access/admission/admission-hook.ts';
 import { type ListPage, listPage, type PageCache, pageAgeMaxMs } from '../../animals/list-cache/page-cache.ts';
 import type { ListingFootprint, ListingVersion } from '../../animals/list-cache/shown-changes.ts';
 import type { PublicHold } from '../../animals/pets/pet-json.ts';

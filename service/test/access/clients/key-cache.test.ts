@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { hashApiKey } from '../../../src/access/clients/api-key.ts';
 import type { FoundKey } from '../../../src/access/clients/client-queries.ts';
-import { KeyCache, KnownKey } from '../../../src/access/clients/key-cache.ts';
+import { KeyCache, KnownKey } from '../../../src/access/clients/key-finder.ts';
 
 const hashOf = (number: number) => hashApiKey(String(number), 'base64');
 

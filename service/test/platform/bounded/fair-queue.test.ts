@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FairQueue, type QueuePlace } from '../../../src/platform/bounded/fair-queue.ts';
+import { FairQueue, type QueuePlace } from '../../../src/platform/bounded/fair-turns.ts';
 
 const owners = ['a', 'b', 'c'];
 

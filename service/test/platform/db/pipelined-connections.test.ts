@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { theService } from '../../../src/domain/actor.ts';
+import { queryTexts } from '../../../src/platform/db/handles.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
-import { queryTexts } from '../../../src/platform/db/statements.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
