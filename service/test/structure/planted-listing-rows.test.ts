@@ -19,7 +19,7 @@ const compiled = [
   'service/src/search/listings/labels.ts',
   'service/src/search/listings/listing-search.ts',
   'service/src/search/listings/search-conditions.ts',
-  'service/src/animals/pets/hold-columns.ts',
+  'service/src/animals/pets/hold-conditions.ts',
   'service/src/animals/profiles/profile-columns.ts',
   'service/test/structure/listing-tables.types.ts',
   schema,
