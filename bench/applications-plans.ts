@@ -131,12 +131,9 @@ async function statementsOf(
     'verify: history': (tx) => selectApplicationHistory(tx, { applicationId: id, id: 0n }, id + 1_000n, batch),
     'close-unanswered': (tx) => transitions.selectUnanswered(tx, 30, batch),
     'close-unanswered: the locks': (tx) => transitions.lockUnanswered(tx, ids.slice(0, batch), 30),
-    'settle: what is left': (tx) => transitions.selectUnsettled(tx, batch),
-    'settle: done': (tx) => transitions.deleteUnsettled(tx, petId),
   };
   const manySteps: Record<string, Question['ask']> = {
     "submit: the animal's": (tx) => findHoldings(tx, petId),
-    'settle 500: the check of a trigger': (tx) => tx.query({ text: 'select has_unsettled_applications($1)', values: [petId] }),
     'settle 500: the locks': (tx) => transitions.lockOpenApplications(tx, petId),
     'settle 500: the rows': (tx) => transitions.moveApplications(tx, ids.map(BigInt), toOthers),
     'settle 500: the history': (tx) => transitions.insertApplicationTransitions(tx, author, 'service', moved),

@@ -114,16 +114,6 @@ $$;
 create trigger pet_stays_held before update of status, removed_at on pets
   for each row when (old.hold is not null and new.hold is not null) execute function pet_stays_held();
 
--- An animal that staff move to another shelter is no longer of the client that has added it.
-create function pet_placed() returns trigger language plpgsql as $$
-begin
-  new.client_id := null;
-  return new;
-end
-$$;
-create trigger pet_placed before update of shelter_id on pets
-  for each row when (old.shelter_id <> new.shelter_id and new.client_id is not null) execute function pet_placed();
-
 -- What belongs to the shelter of the animal moves with it: its orders, and its open applications without the notes of the staff before.
 create function pet_moved() returns trigger language plpgsql as $$
 begin

@@ -58,8 +58,6 @@ create unique index photos_by_original on photos (pet_id, original_hash);
 create index photos_to_process on photos (client_id, attempts, id) where status = 'processing';
 -- Which files are in use. Without a list of pending entries, which every look for a file would read: photos are added less often.
 create index photos_by_file on photos using gin (files jsonb_path_ops) with (fastupdate = off);
--- Photos whose pictures are not counted yet.
-create index photos_to_count on photos (id) where status = 'ready' and pictures_bytes is null;
 -- Few fail.
 create index photos_failed on photos (pet_id, id) where status = 'failed';
 create index photos_failed_by_id on photos (id) where status = 'failed';

@@ -114,42 +114,6 @@ create function distance_km(
     + cos(radians(latitude_a)) * cos(radians(latitude_b)) * sin(radians(longitude_b - longitude_a) / 2) ^ 2)))
 $$;
 
--- How far rows are made again after a change of what they have. The worker does it, up to the newest animal; a write of an animal does it
--- for that one.
--- Owner: search. One row, which stays.
-create table listing_refill (
-  -- The rows of animals up to this id are made again.
-  refilled_to bigint not null,
-  refill_until bigint not null
-) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-insert into listing_refill values (0, 0);
-
--- Makes the rows of the next animals again. Returns how many animals it has looked at; 0: none are left, or another worker does it.
-create function refill_listings(animals_max integer) returns integer language plpgsql security definer as $$
-declare
-  refill listing_refill;
-  animal bigint;
-  looked_at integer := 0;
-begin
-  select * into refill from listing_refill for update skip locked;
-  if not found or refill.refilled_to >= refill.refill_until then return 0; end if;
-  for animal in
-    select pet_id from profiles where pet_id > refill.refilled_to and pet_id <= refill.refill_until order by pet_id limit animals_max
-  loop
-    looked_at := looked_at + 1;
-    refill.refilled_to := animal;
-    -- A change that is not committed yet is waited for, in the order in which writers lock. One that comes later waits for this.
-    perform from pets where id = animal for share;
-    perform from profiles
-      where pet_id = animal and (colors <> '{}' or concat(breed_primary, breed_secondary) like '%/%') for no key update;
-    if found then perform refresh_listing(animal); end if;
-  end loop;
-  if looked_at < animals_max then refill.refilled_to := refill.refill_until; end if;
-  update listing_refill set refilled_to = refill.refilled_to;
-  return greatest(looked_at, 1);
-end
-$$;
-
 -- The words of names and breeds, which misspelt words of searches are corrected to. The worker makes all of this from the feed, with
 -- one transaction at a time (word_feed), so nobody waits for a word of another.
 
@@ -232,13 +196,10 @@ do $$
 begin
   execute format('alter function keep_listing_of_profile() set search_path = %I, pg_temp', current_schema());
   execute format('alter function keep_listing_of_pet() set search_path = %I, pg_temp', current_schema());
-  execute format('alter function refill_listings(integer) set search_path = %I, pg_temp', current_schema());
 end
 $$;
-revoke execute on function refill_listings(integer) from public;
 
-grant select on listings, listings_computed, listing_refill to homeward_app;
-grant execute on function refill_listings(integer) to homeward_app;
+grant select on listings, listings_computed to homeward_app;
 grant select, insert, update, delete on animal_words, search_words, word_trigrams to homeward_app;
 grant select, insert, update on word_clients to homeward_app;
 grant select, update on word_feed to homeward_app;

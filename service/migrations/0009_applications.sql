@@ -156,70 +156,8 @@ create table bulk_ended (
   primary key (bulk_end_id, application_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 
--- Animals whose applications do not follow them or their orders yet.
--- Owner: adoption. A row goes as soon as the worker has settled the animal's applications.
-create table unsettled_applications (
-  pet_id bigint primary key references pets,
-  since timestamptz not null default now()
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
-
--- Whether an open application says otherwise than its order and its animal. In plpgsql, which plans it once for each connection.
-create function has_unsettled_applications(pet bigint) returns boolean stable language plpgsql as $$
-begin
-  return exists (
-    select from applications
-      join pets on pets.id = applications.pet_id
-      left join orders on orders.id = applications.order_id
-    where applications.pet_id = pet and applications.status in ('submitted', 'reviewing', 'accepted') and case applications.status
-      when 'accepted' then orders.status not in ('placed', 'approved')
-      when 'submitted' then pets.removed_at is not null or pets.status = 'sold'
-      when 'reviewing' then pets.removed_at is not null or pets.status = 'sold'
-      else false end);
-end
-$$;
-
--- At the end of the transaction: the service has settled the applications by then.
-create function note_unsettled_applications() returns trigger language plpgsql as $$
-declare
-  pet bigint := case when tg_table_name = 'orders' then (to_jsonb(new) ->> 'pet_id')::bigint else new.id end;
-begin
-  if has_unsettled_applications(pet) then
-    insert into unsettled_applications (pet_id) values (pet) on conflict do nothing;
-  end if;
-  return null;
-end
-$$;
-create constraint trigger order_settles_application after update of status on orders deferrable initially deferred
-  for each row when (new.application_id is not null and new.status <> old.status) execute function note_unsettled_applications();
-create constraint trigger pet_settles_applications after update of status, removed_at on pets deferrable initially deferred
-  for each row when ((new.status = 'sold' and old.status <> 'sold') or (new.removed_at is not null and old.removed_at is null))
-  execute function note_unsettled_applications();
-
--- The adopter of an accepted or completed application goes with that of its order.
-create function order_erased() returns trigger language plpgsql as $$
-begin
-  update applications set adopter_name = null, adopter_email = null, adopter_address = null, adopter_phone = null, answers = null,
-      note = null, message = null
-    where order_id = new.id and status in ('accepted', 'completed');
-  return null;
-end
-$$;
-create trigger order_erases_application after update of adopter_email on orders for each row
-  when (new.adopter_email is null and old.adopter_email is not null and new.application_id is not null) execute function order_erased();
-
--- Of this schema and no other: nobody can put a table of the same name before it.
-do $$
-declare
-  name text;
-begin
-  foreach name in array array['has_unsettled_applications(bigint)', 'note_unsettled_applications()', 'order_erased()'] loop
-    execute format('alter function %s set search_path = %I, pg_temp', name, current_schema());
-  end loop;
-end
-$$;
-
 grant select, insert, update, delete on
-  applications, application_counts, unsettled_applications, adopter_links, bulk_ends, bulk_ended to homeward_app;
+  applications, application_counts, adopter_links, bulk_ends, bulk_ended to homeward_app;
 grant select, insert on application_history to homeward_app;
 -- With an id that is assigned again, an old link would lead to somebody else's application.
 grant select on sequence applications_id_seq to homeward_app;

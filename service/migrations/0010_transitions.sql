@@ -77,25 +77,11 @@ begin
 end
 $$;
 
--- A process that makes a held animal available records that it stays pending.
-create function history_of_held_pet() returns trigger language plpgsql as $$
-begin
-  if exists (select from pets where id = new.pet_id and hold is not null and status = 'pending') then
-    new.to_status := 'pending';
-  end if;
-  return new;
-end
-$$;
-create trigger history_of_held_pet before insert on history
-  for each row when (new.order_id is null and new.from_status = 'pending' and new.to_status = 'available')
-  execute function history_of_held_pet();
-
 -- Of this schema and no other: nobody can put a table of the same name before it.
 do $$
 begin
   execute format('alter function history_end() set search_path = %I, pg_temp', current_schema());
   execute format('alter function make_history_partitions() set search_path = %I, pg_temp', current_schema());
-  execute format('alter function history_of_held_pet() set search_path = %I, pg_temp', current_schema());
 end
 $$;
 revoke execute on function history_end(), make_history_partitions() from public;

@@ -1,6 +1,6 @@
 // Races for applications: contenders that act on the same animal at once, many times, and what has become of it.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { closeUnanswered, settleLeftApplications } from '../src/adoption/applications/settling.ts';
+import { closeUnanswered } from '../src/adoption/applications/settling.ts';
 import { expireDueOrders } from '../src/adoption/orders/orders.ts';
 import { verifyHistory } from '../src/adoption/verify/verify.ts';
 import { createManager } from './adoption-steps.ts';
@@ -116,7 +116,6 @@ export class Races {
   async #workBeside(): Promise<void> {
     const { db, catalogue } = this.store.dependencies;
     while (!this.#stopping.signal.aborted) {
-      await settleLeftApplications(db, 10);
       await closeUnanswered(db, 60, 10);
       await expireDueOrders(db, catalogue, 10);
       await sleep(jobPauseMs);

@@ -28,3 +28,25 @@ begin
   execute format('alter function make_usage_partitions() set search_path = %I, pg_temp', current_schema());
 end
 $$;
+
+-- What a worker of before has begun is not left undone.
+do $$
+begin
+  if exists (select from unsettled_applications) or exists (select from listing_refill where refilled_to < refill_until)
+    or exists (select from photos where status = 'ready' and pictures_bytes is null)
+  then
+    raise exception 'its worker has not finished what it does after an upgrade: start it again for some minutes';
+  end if;
+end
+$$;
+-- Processes of releases before those did not know applications, holds and clients of animals, and triggers stood in for them. Listings got
+-- colors and photos their bytes later than the first rows.
+drop trigger pet_placed on pets;
+drop trigger pet_settles_applications on pets;
+drop trigger order_settles_application on orders;
+drop trigger order_erases_application on orders;
+drop trigger history_of_held_pet on history;
+drop function pet_placed(), note_unsettled_applications(), has_unsettled_applications(bigint), order_erased(), history_of_held_pet();
+drop function refill_listings(integer);
+drop table unsettled_applications, listing_refill;
+drop index photos_to_count;

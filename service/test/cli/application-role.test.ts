@@ -88,7 +88,6 @@ describe('the role is denied', () => {
       'removed_photo_bytes',
       'search_words',
       'sessions',
-      'unsettled_applications',
       'usage_writers',
       'used_values',
       'webhook_replays',

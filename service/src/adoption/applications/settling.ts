@@ -10,16 +10,7 @@ import { deleteUnconfirmedApplicants, eraseAll, eraseAnswers } from './applicant
 import { cancelAdopterMail } from './application-mail.ts';
 import { applicationEvent, moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
-import {
-  deferUnsettled,
-  deleteUnconfirmed,
-  deleteUnsettled,
-  lockOpenApplications,
-  lockUnanswered,
-  type OpenApplication,
-  selectUnanswered,
-  selectUnsettled,
-} from './transition-queries.ts';
+import { deleteUnconfirmed, lockOpenApplications, lockUnanswered, type OpenApplication, selectUnanswered } from './transition-queries.ts';
 
 const unconfirmedHours = 72;
 
@@ -53,26 +44,6 @@ function endOf({ status, orderStatus, petStatus }: OpenApplication): 'completed'
 
 const close = (tx: Transaction, party: Party, applications: readonly Application[], closedReason: ClosedReason) =>
   moveAndRecord(tx, party, applications, { to: 'closed', closedReason, why: whyClosed[closedReason] });
-
-/** Settles a batch of animals that processes of the release before have changed. Returns how many. */
-export async function settleLeftApplications(db: Transactor, batchSizeMax: number): Promise<number> {
-  const petIds = await selectUnsettled(db, batchSizeMax);
-  const failures: unknown[] = [];
-  // Each in its own transaction: one that waits for an animal must not hold others, and one that fails must not stop them.
-  for (const petId of petIds) {
-    const settled = db.transaction(async (tx) => {
-      await lockPetRows(tx, [petId]);
-      await settleApplications(tx, petId, theService);
-      await deleteUnsettled(tx, petId);
-    }, theService);
-    await settled.catch(async (error: unknown) => {
-      failures.push(error);
-      await db.transaction((tx) => deferUnsettled(tx, petId), theService);
-    });
-  }
-  if (failures.length > 0) throw new AggregateError(failures, `the applications of ${failures.length} animals could not be settled`);
-  return petIds.length;
-}
 
 /** Closes a batch of applications that nobody has done anything about for `days`. Returns how many. */
 export async function closeUnanswered(db: Transactor, days: number, batchSizeMax: number): Promise<number> {

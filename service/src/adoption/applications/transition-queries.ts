@@ -245,27 +245,3 @@ export async function deleteUnconfirmed(tx: Transaction, hours: number, limit: n
   });
   return rows.map(({ id }) => id);
 }
-
-/** Animals whose applications a process of the release before has left behind, the first that are waiting. */
-export async function selectUnsettled(db: Db, limit: number): Promise<bigint[]> {
-  const { rows } = await db.query<{ petId: bigint }>({
-    name: 'unsettled-applications',
-    text: 'select pet_id as "petId" from unsettled_applications order by since, pet_id limit $1',
-    values: [limit],
-  });
-  return rows.map(({ petId }) => petId);
-}
-
-/** Behind all others, so that animals that fail each time don't hide them. */
-export async function deferUnsettled(tx: Transaction, petId: bigint): Promise<void> {
-  await tx.query({
-    name: 'defer-unsettled-applications',
-    text: 'update unsettled_applications set since = clock_timestamp() where pet_id = $1',
-    values: [petId],
-  });
-}
-
-/** Requires the animal's lock, so that what is noted later is not deleted. */
-export async function deleteUnsettled(tx: Transaction, petId: bigint): Promise<void> {
-  await tx.query({ name: 'delete-unsettled-applications', text: 'delete from unsettled_applications where pet_id = $1', values: [petId] });
-}

@@ -16,9 +16,6 @@ export interface ApplicationState {
   readonly petStatus: string | null;
   readonly petShelterId: bigint | null;
   readonly order: NamedOrder | null;
-  /** When a process of the release before has left the animal's applications behind, and for how many seconds. Null: it has not. */
-  readonly unsettledSince: Date | null;
-  readonly unsettledSeconds: number | null;
 }
 
 interface NamedOrder {
@@ -60,15 +57,13 @@ export async function selectApplicationStates(db: Db, afterId: bigint, limit: nu
       select page.id, page.status, closed_reason as "closedReason", page.client_id as "clientId", page.pet_id as "petId",
         page.shelter_id as "shelterId", order_id as "orderId", client.id is not null as "hasClient", shelter.id is not null as "hasShelter",
         pet.status as "petStatus", pet.shelter_id as "petShelterId", named.status as "orderStatus", named.client_id as "orderClientId",
-        named.pet_id as "orderPetId", named.application_id as "orderApplicationId",
-        unsettled.since as "unsettledSince", extract(epoch from now() - unsettled.since)::float as "unsettledSeconds"
+        named.pet_id as "orderPetId", named.application_id as "orderApplicationId"
       from page
         left join lateral (select id from clients where clients.id = page.client_id limit 1) as client on true
         left join lateral (select id from shelters where shelters.id = page.shelter_id limit 1) as shelter on true
         left join lateral (select case when removed_at is null then status::text else 'removed' end as status, shelter_id
           from pets where pets.id = page.pet_id limit 1) as pet on true
         left join lateral (select status, client_id, pet_id, application_id from orders where orders.id = page.order_id limit 1) as named on true
-        left join lateral (select since from unsettled_applications where unsettled_applications.pet_id = page.pet_id limit 1) as unsettled on true
       order by page.id`,
     values: [afterId, limit],
   });

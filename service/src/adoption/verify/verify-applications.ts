@@ -95,9 +95,6 @@ function compare(replays: ReadonlyMap<bigint, ApplicationReplay>, applications: 
   return undefined;
 }
 
-/** For so long may be undone what a process of the release before left to the worker, which does it within a second. */
-const unsettledSecondsMax = 60;
-
 /** Says what an application and its order or its animal say differently; undefined: nothing. */
 export function findDisagreement(application: ApplicationState): string | undefined {
   return (
@@ -144,12 +141,9 @@ function compareShelter({ status, shelterId, petId, petShelterId }: ApplicationS
 
 /** It is open, and its order or its animal no longer is. */
 function findUnsettled(application: ApplicationState): string | undefined {
-  const { status, unsettledSince, unsettledSeconds } = application;
+  const { status } = application;
   const ended = applicationStates[status].phase === 'open' ? whatEnded(application) : undefined;
-  if (ended === undefined || (unsettledSeconds !== null && unsettledSeconds <= unsettledSecondsMax)) return undefined;
-  const left =
-    unsettledSince && `; a process of the release before did that at ${unsettledSince.toISOString()}, and no worker has closed it since`;
-  return `it is still ${status}, but ${ended}${left ?? ''}`;
+  return ended && `it is still ${status}, but ${ended}`;
 }
 
 function whatEnded({ status, order, orderId, petId, petStatus }: ApplicationState): string | undefined {

@@ -7,22 +7,12 @@ import type { PhotoFailure } from '../../images/photo-failures.ts';
 import { type PhotoStore, pictureName, StoreFull } from '../../images/photo-store.ts';
 import type { PictureMaker } from '../../images/picture-maker.ts';
 import { extendClaim } from '../../platform/db/claims.ts';
-import type { Db, ServiceDb, Writer } from '../../platform/db/handles.ts';
+import type { Db, ServiceDb } from '../../platform/db/handles.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { findPet, lockPetRows, petEvent } from '../pets/pets.ts';
 import { requireMark } from './photo-mark.ts';
 import type { PictureFile } from './photo-queries.ts';
-import {
-  claimPhoto,
-  markFailed,
-  markReady,
-  type PhotoClaim,
-  planFiles,
-  releaseClaim,
-  selectUncounted,
-  setPicturesBytes,
-  waitForOriginal,
-} from './processing-queries.ts';
+import { claimPhoto, markFailed, markReady, type PhotoClaim, planFiles, releaseClaim, waitForOriginal } from './processing-queries.ts';
 import { storedBytesMaxOf } from './upload-allowance.ts';
 
 interface Parts {
@@ -46,7 +36,6 @@ const claimSeconds = 10;
 const extendMs = 3_000;
 /** The pause before another attempt, so that other photos are tried meanwhile. */
 const pauseSeconds = 5;
-const countedAtOnceMax = 100;
 
 /**
  * Processes a photo. Returns 0 if none waits, or if the store has no room: then it waits. Clients take turns, so that one that has sent
@@ -92,21 +81,6 @@ async function processClaimed(parts: Parts, claim: PhotoClaim): Promise<void> {
     return claim.attempts >= attemptsMax ? fail(parts, claim, 'not_processed') : releaseClaim(db, claim, pauseSeconds, true);
   }
   await publish(parts, claim, outcome, original.bytes);
-}
-
-/** Counts the pictures of photos that were processed before that was done. Returns of how many. */
-export async function countPictures(db: Db & Writer, store: PhotoStore): Promise<number> {
-  const photos = await selectUncounted(db, countedAtOnceMax);
-  if (photos.length > 0) await requireMark(db, store);
-  for (const { id, hashes } of photos) {
-    const sizes = await Promise.all(hashes.map((hash) => store.sizeOf(pictureName(hash))));
-    await setPicturesBytes(
-      db,
-      id,
-      sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0),
-    );
-  }
-  return photos.length;
 }
 
 async function publish(

@@ -1,7 +1,7 @@
 import type { PhotoFailure } from '../../images/photo-failures.ts';
 import type { FileName } from '../../images/photo-store.ts';
 import { type Claim, claiming, fenceOf, isClaimed } from '../../platform/db/claims.ts';
-import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import type { Transaction, Writer } from '../../platform/db/handles.ts';
 import type { ListingWriter } from '../list-cache/catalogue.ts';
 import { deletionLock } from './deletion-queries.ts';
 import { changedPhoto, type PictureFile, photosChange } from './photo-queries.ts';
@@ -129,23 +129,4 @@ export async function markFailed(db: Writer, claim: Claim, failure: PhotoFailure
     values: [...fenceOf(claim), failure],
   });
   return rowCount === 1;
-}
-
-/** Photos from before their bytes were counted. */
-export async function selectUncounted(db: Db, limit: number): Promise<Array<{ id: bigint; hashes: readonly string[] }>> {
-  const { rows } = await db.query<{ id: bigint; hashes: readonly string[] }>({
-    name: 'uncounted-photos',
-    text: `select id, array(select file ->> 'hash' from jsonb_array_elements(files) as file) as hashes
-      from photos where status = 'ready' and pictures_bytes is null order by id limit $1`,
-    values: [limit],
-  });
-  return rows;
-}
-
-export async function setPicturesBytes(db: Writer, id: bigint, bytes: number): Promise<void> {
-  await db.write({
-    name: 'count-pictures-of-photo',
-    text: `update photos set pictures_bytes = $2 where id = $1 and status = 'ready' and pictures_bytes is null`,
-    values: [id, bytes],
-  });
 }

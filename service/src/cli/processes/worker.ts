@@ -8,13 +8,13 @@ import { rotateUsagePartitions } from '../../access/usage/usage.ts';
 import { eraseCompletedWith, eraseOldApplicants } from '../../adoption/applications/applicants.ts';
 import { remindShelters } from '../../adoption/applications/application-mail.ts';
 import { sweepBulkEnds, workOnBulkEnds } from '../../adoption/applications/bulk-ends.ts';
-import { closeUnanswered, deleteUnconfirmedApplications, settleLeftApplications } from '../../adoption/applications/settling.ts';
+import { closeUnanswered, deleteUnconfirmedApplications } from '../../adoption/applications/settling.ts';
 import { eraseOldAdopters } from '../../adoption/orders/adopters.ts';
 import { expireDueOrders, findOrderedPets } from '../../adoption/orders/orders.ts';
 import { endUndoableOutcomes } from '../../adoption/outcomes/outcomes.ts';
 import { makeHistoryPartitions } from '../../animals/history/history.ts';
 import { endOverHolds } from '../../animals/pets/holds.ts';
-import { countPictures, processPhoto } from '../../animals/photos/photo-processing.ts';
+import { processPhoto } from '../../animals/photos/photo-processing.ts';
 import { scanFiles } from '../../animals/photos/photo-scan.ts';
 import { deleteRemoved } from '../../animals/photos/removed-files.ts';
 import { Deliverer } from '../../changes/delivery/deliverer.ts';
@@ -35,7 +35,6 @@ import { BackupWatch, CertificateWatch, DiskWatch, PhotoWatch } from '../../oper
 import { addWorkerMetrics, DeliveryTally, LastStoreFacts, MailTally } from '../../operations/telemetry/worker-metrics.ts';
 import type { Config, ReadConfig } from '../../platform/config.ts';
 import { openJournal } from '../../platform/journal/journal.ts';
-import { refillListings } from '../../search/listings/refill-queries.ts';
 import { countWords } from '../../search/listings/words.ts';
 import { followFailover } from '../repair/failovers.ts';
 import { journalRecorder } from '../repair/journal.ts';
@@ -65,8 +64,6 @@ const photoWatchIntervalMs = 15_000;
 const photoScanIntervalMs = 3_600_000;
 /** Short, so that a search knows a new word within a second. A poll reads two rows. */
 const wordsIntervalMs = 250;
-/** Only after an upgrade there is something to do. A poll reads one row. */
-const refillIntervalMs = 15_000;
 /** Of each sender. A poll costs one index probe. */
 const mailIntervalMs = 1_000;
 const remindIntervalMs = 3_600_000;
@@ -197,7 +194,6 @@ async function work(config: Config): Promise<void> {
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     runJob('end-holds', expiryIntervalMs, () => endOverHolds(db, catalogue, findOrderedPets, batchSizeMax)),
-    runJob('settle-applications', expiryIntervalMs, () => settleLeftApplications(db, batchSizeMax)),
     runJob('close-unanswered-applications', sweepIntervalMs, () => closeUnanswered(db, config.applicationExpiryDays, batchSizeMax)),
     runJob('end-undoable-outcomes', sweepIntervalMs, () => endUndoableOutcomes(db, batchSizeMax)),
     runJob('end-applications-of-client', bulkEndIntervalMs, () => workOnBulkEnds(db, catalogue)),
@@ -217,12 +213,10 @@ async function work(config: Config): Promise<void> {
     runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax, eraseCompletedWith(journal))),
     runJob('erase-applicants', sweepIntervalMs, () => eraseOldApplicants(db, journal, config.adopterRetentionDays, batchSizeMax)),
     runJob('count-words', wordsIntervalMs, countNextWords, 'debug'),
-    runJob('refill-listings', refillIntervalMs, () => refillListings(db), 'debug'),
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
     photos && runJob('look-for-photos', photoWatchIntervalMs, () => photoWatch.look()),
     photos && runJob('process-photos', photoIntervalMs, () => processPhoto({ ...processing, store: photos })),
-    photos && runJob('count-photo-bytes', sweepIntervalMs, () => countPictures(db, photos)),
     photos && runJob('delete-removed-photos', sweepIntervalMs, () => deleteRemoved(db, photos)),
     photos && runJob(scanJob, photoScanIntervalMs, () => scanPhotos(photos)),
     ...mailers.map((mailer) => runJob('send-mail', mailIntervalMs, () => mailer.sendNext(), 'debug').finally(() => mailer.close())),

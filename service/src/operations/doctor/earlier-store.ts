@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import pg from 'pg';
 import { ConfigError } from '../../platform/config.ts';
 import { migrationsDir, readFacts, readMigrations } from '../../platform/db/migration-files.ts';
 import { readRecorded, replaceRecords } from '../../platform/db/migration-records.ts';
@@ -46,16 +47,21 @@ export async function takeOverEarlierStore(owner: OwnerConnection): Promise<bool
   await untilNobodyIsConnected(owner);
   await transactAsOwner(owner, lockTimeoutMs, async (tx) => {
     const differences = describeDifferences(await readSchema(tx, applicationRole), schema);
-    if (differences.length > 0) throw new NotTakenOver(listed(differences));
-    await tx.query({ text: readFileSync(path.join(folder, 'changes.sql'), 'utf8') });
+    if (differences.length > 0) throw new NotTakenOver(`its schema is not that of its migrations, ${listed(differences)}`);
+    await tx.query({ text: readFileSync(path.join(folder, 'changes.sql'), 'utf8') }).catch(rejectUnfinished);
     await replaceRecords(tx, ownMigrations());
   });
   return true;
 }
 
+/** What changes.sql raises. */
+function rejectUnfinished(error: unknown): never {
+  throw error instanceof pg.DatabaseError && error.code === 'P0001' ? new NotTakenOver(error.message) : error;
+}
+
 class NotTakenOver extends ConfigError {
   constructor(why: string) {
-    super(`This database was made before 1.0.0, and does not have exactly the last schema before it: ${why}. ${otherwise}`);
+    super(`This database was made before 1.0.0, and can't be migrated: ${why}. ${otherwise}`);
   }
 }
 

@@ -154,17 +154,6 @@ describe('Erasure of an order', () => {
     expect(done).toMatchObject({ applicationId: undefined, keptApplicationId: BigInt(applicant.id) });
     expect((await read(applicant.id)).adopter).not.toBeNull();
   });
-
-  test('by a process of the release before erases its application too', async () => {
-    const [completed, reopened] = [await apply(), await apply()];
-    const orderIds = [await complete(completed), await accept(reopened)];
-    await act(store, partner, orderIds[1] ?? 0, 'cancel');
-    await decideAll(store, manager, reopened.id, 'reopen');
-    await store.write('update orders set adopter_name = null, adopter_email = null where id = any($1::bigint[])', orderIds);
-    expect(await read(completed.id)).toMatchObject(erased);
-    expect((await read(reopened.id)).adopter).not.toBeNull();
-    expect(await findInDump(store, completed.word)).toEqual([]);
-  });
 });
 
 describe('Erasure by e-mail address', () => {

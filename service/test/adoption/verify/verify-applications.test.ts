@@ -212,25 +212,6 @@ describe('verifyHistory', () => {
     expect((await verify()).violation).toBeUndefined();
   });
 
-  test.each([
-    ['for a minute', 59, undefined],
-    [
-      'no longer',
-      61,
-      expect.stringMatching(
-        /it is still submitted, but animal \d+ is removed; a process of the release before did that at \S+Z, and no worker/,
-      ),
-    ],
-  ])('allows what a process of the release before has left undone, %s', async (_, seconds, expected) => {
-    const violation = await violationAfter(
-      `update pets set removed_at = now() where id = ${submitted.petId};
-        insert into history (pet_id, from_status, to_status, why) values (${submitted.petId}, 'available', 'removed', 'tampered');
-        insert into unsettled_applications values (${submitted.petId}, now() - interval '${seconds} s')`,
-      `update pets set removed_at = null where id = ${submitted.petId}; delete from history where why = 'tampered'; delete from unsettled_applications`,
-    );
-    expect(violation).toEqual(expected);
-  });
-
   test('reads applications in ranges, also one with a longer history than a batch, and misses no row', async () => {
     const before = await verify();
     const [many, rowsOfLast] = [2_100, 20_001];

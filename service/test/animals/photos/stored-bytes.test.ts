@@ -5,7 +5,7 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { sweepNow } from '../../../../testkit/photo-sweep.ts';
-import { countPictures, processPhoto } from '../../../src/animals/photos/photo-processing.ts';
+import { processPhoto } from '../../../src/animals/photos/photo-processing.ts';
 import { claimPhoto } from '../../../src/animals/photos/processing-queries.ts';
 import { makePictures } from '../../../src/images/picture-maker.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
@@ -156,21 +156,6 @@ describe('The bytes that photos take', () => {
     expect(await drift()).toEqual([]);
     await sweepNow(db, photos.files);
     expect([await drift(), await countedFor(key)]).toEqual([[], 0]);
-  });
-
-  test('of photos from before are counted by the worker', async () => {
-    const { key, petId } = await partner('Older');
-    await sendPhoto(store, key, petId, await makeImage('salmon'));
-    await processAll(photos);
-    const counted = await countedFor(key);
-    const { db } = store.dependencies;
-    // As the release before has left it.
-    await db.write({ text: 'update photos set original_bytes = null, pictures_bytes = null where pet_id = $1', values: [petId] });
-    await db.write({ text: 'delete from removed_photo_bytes where client_id = $1', values: [key.clientId] });
-    await setCounted(0, key);
-    expect(await countPictures(db, photos.files)).toBe(1);
-    expect(await countPictures(db, photos.files)).toBe(0);
-    expect([await countedFor(key), await drift()]).toEqual([counted, []]);
   });
 });
 

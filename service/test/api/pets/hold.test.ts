@@ -4,7 +4,6 @@ import { verifyHistory } from '../../../src/adoption/verify/verify.ts';
 import { endOverHolds } from '../../../src/animals/pets/holds.ts';
 import { act, actAll, addPet, adopterOf, createManager, letExpire, placeOrder, readPet } from '../../adoption-steps.ts';
 import { apply, decide, decideAll, submit } from '../../application-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';
 import { publishAll } from '../../event-steps.ts';
 import { searchListings } from '../../listing-steps.ts';
@@ -258,58 +257,6 @@ describe('A hold ends', () => {
     expect(await work()).toBe(1);
     expect(await statusOf(id)).toBe('pending');
     expect((await act(store, partner, placed.id, 'cancel')).status).toBe(200);
-    expect(await statusOf(id)).toBe('available');
-    await expectLegal();
-  });
-});
-
-describe('A process of the release before', () => {
-  // Its statements, and the row of history that it writes for what it meant to do.
-  const oldMove = (id: number, from: string, to: string) =>
-    store.write(
-      `with moved as (update pets set status = $3, updated_at = now() where id = any($1::bigint[]) and status = $2 and removed_at is null
-        returning id, status) select * from moved`,
-      [id],
-      from,
-      to,
-    );
-  const oldHistory = (id: number, from: string, to: string) =>
-    store.write(`insert into history (pet_id, from_status, to_status, why, kind) values ($1, $2, $3, 'staff', 'pet_status')`, id, from, to);
-
-  test('finds the row that it makes available, which stays pending, and its history says so', async () => {
-    const id = await heldPet();
-    expect(await oldMove(id, 'pending', 'available')).toMatchObject([{ status: 'pending' }]);
-    await oldHistory(id, 'pending', 'available');
-    expect(await statusOf(id)).toBe('pending');
-    await expectLegal();
-    await endHold(id);
-    expect(await statusOf(id)).toBe('available');
-    await expectLegal();
-  });
-
-  test('sells and removes a held animal, and the worker ends the hold of the sold one', async () => {
-    const [sold, gone] = [await heldPet(), await heldPet()];
-    await oldMove(sold, 'pending', 'sold');
-    await oldHistory(sold, 'pending', 'sold');
-    await store.write('update pets set removed_at = now() where id = $1', gone);
-    await oldHistory(gone, 'pending', 'removed');
-    expect(await shownHold(sold)).toBeUndefined();
-    await expectLegal();
-    expect(await work()).toBe(1);
-    expect((await eventsOf(sold)).at(-1)).toBe('pet.hold_ended');
-    await expectLegal();
-  });
-
-  test('makes an animal available whose hold is over', async () => {
-    const id = await heldPet({ reason: 'medical', until: tomorrow });
-    const past = "update history set hold_until = now() where pet_id = $1 and kind = 'pet_held'";
-    await executeAsOwner(store.dependencies.config.databaseUrl, past, [BigInt(id)]);
-    await letPass(id);
-    await oldMove(id, 'pending', 'available');
-    await oldHistory(id, 'pending', 'available');
-    expect(await statusOf(id)).toBe('available');
-    await expectLegal();
-    expect(await work()).toBe(1);
     expect(await statusOf(id)).toBe('available');
     await expectLegal();
   });

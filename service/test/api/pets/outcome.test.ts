@@ -298,19 +298,6 @@ describe('Photos of an animal with an outcome', () => {
     await undo(id);
     expect(await readPhotos(store, manager, id)).toMatchObject([{ status: 'ready' }]);
   });
-
-  test('are deleted at once if a process of the release before removes the animal after it was undone', async () => {
-    const id = await addPetWithPhoto(store, manager, await makeImage('yellow'));
-    await record(id);
-    await undo(id);
-    await store.write('update pets set removed_at = now(), updated_at = now() where id = $1', id);
-    expect(await store.read('select from photos where pet_id = $1', id)).toEqual([]);
-    await store.write(
-      `insert into history (pet_id, from_status, to_status, why) values ($1, 'pending', 'removed', 'taken back by staff')`,
-      id,
-    );
-    expect(await undo(id)).toMatchObject(errorResponse(404, 'pet_not_found'));
-  });
 });
 
 test('A worker ends a batch at a time, and leaves animals that are locked to the next', async () => {

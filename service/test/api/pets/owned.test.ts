@@ -8,7 +8,7 @@ import { errorResponse } from '../../error-response.ts';
 import { holdLocks } from '../../lock-waits.ts';
 import { createPhotoStore, makeImage, sendPhoto } from '../../photo-steps.ts';
 import { writeProfile } from '../../profile-steps.ts';
-import { addShelter, createShelterKey, moveToShelter } from '../../shelter-steps.ts';
+import { addShelter, createShelterKey } from '../../shelter-steps.ts';
 import type { TestKey } from '../../test-store.ts';
 
 const { store } = disposeAfterAll(await createPhotoStore());
@@ -129,17 +129,9 @@ describe('It is no longer its client’s', () => {
     expect(await store.read('select type from outbox where pet_id = $1', id)).toEqual([{ type: 'pet.created' }]);
     expect(await tryAll(partner, id)).toEqual(forbidden);
   });
-
-  test('once a process of the release before has moved it', async () => {
-    const { id } = await addPet(store, partner);
-    await moveToShelter(store, id, shelter);
-    expect(await tryAll(partner, id)).toEqual(forbidden);
-    await moveToShelter(store, id, 1);
-    expect(await tryAll(partner, id)).toEqual(forbidden);
-  });
 });
 
-test('an animal that was added for a shelter, or by a process of the release before, is of no client', async () => {
+test('an animal that was added for a shelter, or by hand, is of no client', async () => {
   const bound = await createShelterKey(store, shelter, ['pets:write']);
   const ofShelter = await addPet(store, bound);
   const [before] = await store.write<{ id: bigint }>(
