@@ -125,10 +125,10 @@ export default {
     },
     {
       name: 'app-below-cli-alone',
-      comment: 'The assembled app and its dependencies are passed as arguments, never imported.',
+      comment: 'The assembled app, the worker and their dependencies are passed as arguments, never imported.',
       severity: 'error',
-      from: { path: `${src}/`, pathNot: `${src}/(cli/|app\\.ts$|console/console-app\\.ts$)` },
-      to: { path: `${src}/(app|dependencies)\\.ts$` },
+      from: { path: `${src}/`, pathNot: `${src}/(cli/|(app|worker)\\.ts$|console/console-app\\.ts$)` },
+      to: { path: `${src}/(app|worker|dependencies)\\.ts$` },
     },
     {
       name: 'routes-below-app-alone',

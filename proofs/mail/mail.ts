@@ -42,7 +42,11 @@ export const mail: Proof = {
       to: 'if (signal.aborted) throw new NotBegun();',
     },
   ],
-  about: ['service/src/changes/mail', 'service/src/adoption/applications/application-mail.ts', 'service/src/cli/processes/mail-jobs.ts'],
+  about: [
+    'service/src/changes/mail',
+    'service/src/adoption/applications/application-mail.ts',
+    'service/src/adoption/shelters/mail-senders.ts',
+  ],
   timeoutMs: 1_800_000,
   run,
 };

@@ -3,6 +3,7 @@ import { Command, CommanderError, type Help } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ClientsError } from '../access/clients/clients.ts';
 import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from '../platform/config.ts';
+import { UnreadableJournal } from '../platform/journal-place.ts';
 import { type DevServers, withDevServers } from './processes/dev-servers.ts';
 import { explainFailure } from './terminal/failures.ts';
 import { Declined, printNote, printProblem, styled, UsageError } from './terminal/output.ts';
@@ -118,7 +119,8 @@ function report(error: unknown, used: Config | undefined): number {
     printNote(error.message);
     return 1;
   }
-  const isUserError = error instanceof UsageError || error instanceof ConfigError || error instanceof ClientsError;
+  const isUserError =
+    error instanceof UsageError || error instanceof ConfigError || error instanceof ClientsError || error instanceof UnreadableJournal;
   printProblem(isUserError ? error.message : explainFailure(error, used));
   return isUserError ? 2 : 1;
 }

@@ -12,6 +12,12 @@ export interface JournalPlace {
   readonly journalDirectory: string;
 }
 
+/** What HOMEWARD_JOURNAL names; empty if it is not set. */
+export const journalPlaceOf = ({ journalFile, journalDirectory }: JournalPlace): string => journalDirectory || journalFile;
+
+/** Nothing of the journal was applied. The command or its configuration is wrong. */
+export class UnreadableJournal extends Error {}
+
 const hostFileEnd = '.host.log';
 const spareFileEnd = '.spare';
 /** Bounds the reading. Each pod that writes a line adds a file. */

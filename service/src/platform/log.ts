@@ -11,6 +11,9 @@ const endTimeoutMs = 1_000;
 /** What waits to be written while nobody reads the log. Further lines are dropped, and counted. */
 const waitingBytesMax = 8_000_000;
 
+/** For operations, which know nothing of Fastify. */
+export type Log = Pick<FastifyBaseLogger, 'info' | 'warn'>;
+
 export interface OpenLog {
   readonly log: FastifyBaseLogger;
   /**

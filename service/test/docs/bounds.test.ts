@@ -257,12 +257,8 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{gateWaitMsMax s}, then 503; {waitingOfClientMax} of a client',
     'animals/pets/rush-gate.ts',
   ],
-  ['Worker polls for expired orders', 'every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction', 'cli/processes/worker.ts'],
-  [
-    'Worker polls for events to publish',
-    'every {publishIntervalMs ms}, {publishSizeMax} events in a transaction',
-    'cli/processes/worker.ts',
-  ],
+  ['Worker polls for expired orders', 'every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction', 'worker.ts'],
+  ['Worker polls for events to publish', 'every {publishIntervalMs ms}, {publishSizeMax} events in a transaction', 'worker.ts'],
   ['Events', '{eventRetentionDays} days', 'changes/events/events.ts'],
   ['Events that a page without a type scans', '{span}', 'changes/events/events.ts'],
   [
@@ -288,11 +284,16 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Adopters erased, or orders cancelled by a command, in one transaction',
     '{batchSizeMax}',
-    'cli/processes/worker.ts',
+    'worker.ts',
     'cli/adoption/orders.ts',
     'cli/adoption/erasure.ts',
   ],
-  ['Journal lines applied at once; files of a directory', '{linesMax}; {filesMax}', 'cli/repair/journal.ts', 'platform/journal-place.ts'],
+  [
+    'Journal lines applied at once; files of a directory',
+    '{linesMax}; {filesMax}',
+    'operations/recovery/journal-files.ts',
+    'platform/journal-place.ts',
+  ],
   [
     'The spare file of the journal; free space with which it is made again',
     '{spareBytes MB}; {journalFreeBytesMin MB}',
@@ -440,7 +441,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'adoption/applications/application-mail.ts',
   ],
   ['Deliveries and their attempts', '{retentionDays} days', 'changes/webhooks/deliveries.ts'],
-  ['Stored responses and deliveries deleted at once', '{sweepSizeMax}, every minute', 'cli/processes/worker.ts'],
+  ['Stored responses and deliveries deleted at once', '{sweepSizeMax}, every minute', 'worker.ts'],
   ['Usage', '{retentionDays} days', 'access/usage/usage.ts'],
   ['Time between two writes of usage by a process', '{intervalMs s}, {/jitter = 0\\.(\\d)/}0% more or less', 'access/usage/usage-tally.ts'],
   ['Usage in the memory of a process', '{talliesMax} counts, one for each key and minute', 'access/usage/usage-tally.ts'],
@@ -609,13 +610,13 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'Rows that a worker counts for a metric',
     '{countMax}, every {factsIntervalMs s}',
     'operations/telemetry/store-facts-queries.ts',
-    'cli/processes/worker.ts',
+    'worker.ts',
   ],
   [
     'Look at the certificate of the API',
     '{timeoutMs s}, every {certificateIntervalMs min} minutes',
     'operations/telemetry/watches.ts',
-    'cli/processes/worker.ts',
+    'worker.ts',
   ],
   ['Bytes read of the file with the time of the last backup', '{stampBytesMax}, every minute', 'operations/telemetry/watches.ts'],
   ['Spans below one request', '{spansOfRequestMax}', 'platform/tracing/tracing.ts'],
@@ -625,12 +626,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{queuedMax}; an export takes {exportTimeoutMs s} at most, the last one {flushTimeoutMs s}',
     'platform/tracing/tracing.ts',
   ],
-  [
-    'Shutdown',
-    '`serve`: {closeTimeoutMs s} after `HOMEWARD_DRAIN_MS`; `worker`: {delay s}',
-    'cli/processes/serve.ts',
-    'cli/processes/worker.ts',
-  ],
+  ['Shutdown', '`serve`: {closeTimeoutMs s} after `HOMEWARD_DRAIN_MS`; `worker`: {delay s}', 'cli/processes/serve.ts', 'worker.ts'],
 ];
 
 test('Every bound is in the document as it is in the source', async () => {

@@ -1,9 +1,9 @@
 // What a worker would send to adopters now, without a mail server.
 
 import { applicationMailKinds } from '../../src/adoption/applications/application-mail.ts';
+import { adopterMailReader } from '../../src/adoption/shelters/mail-senders.ts';
 import type { MailKind } from '../../src/changes/mail/mail-sender.ts';
 import type { MailMessage } from '../../src/changes/mail/message.ts';
-import { adopterMailReader } from '../../src/cli/processes/mail-jobs.ts';
 import type { TestStore } from '../test-store.ts';
 
 export interface Mailbox {

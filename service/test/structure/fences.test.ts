@@ -38,7 +38,7 @@ const exceptions: Readonly<Record<string, string>> = {
 };
 
 test('the jobs of the worker that have a lease are known', () => {
-  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['processPhoto', 'scanFiles', 'deleteRemoved', 'Deliverer', 'openMailSenders']);
+  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['openMailSenders', 'processPhoto', 'scanFiles', 'deleteRemoved', 'Deliverer']);
 });
 
 test('every statement by which they write has a fence, or a reason to have none', () => {
@@ -73,7 +73,7 @@ function leasedStatements(readSource: Read): Statement[] {
 
 function leasedJobs(readSource: Read): Array<{ name: string; statements: Statement[] }> {
   const modules = new Modules(readSource);
-  const jobs = [...modules.get('cli/processes/worker.ts').imports].map(([name, from]) => ({
+  const jobs = [...modules.get('worker.ts').imports].map(([name, from]) => ({
     name,
     statements: writesOf(modules.reachedFrom(from)),
   }));

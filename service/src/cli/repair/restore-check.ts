@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type Verification, verifyHistory } from '../../adoption/verify/verify.ts';
 import { NotMigrated, openDependencies } from '../../dependencies.ts';
 import { type Applied, applyJournal } from '../../operations/recovery/apply-journal.ts';
+import { readJournalFiles } from '../../operations/recovery/journal-files.ts';
 import {
   assertOutOfRecovery,
   type Readied,
@@ -15,11 +16,13 @@ import { settledMs } from '../../platform/db/change-watch.ts';
 import { findPendingMigrations } from '../../platform/db/migrate.ts';
 import { connectAsOwner } from '../../platform/db/owner-connection.ts';
 import type { JournalLine } from '../../platform/journal/journal.ts';
-import { lastingKeysOf, type RedisLink, redisKeysOf } from '../../platform/redis/redis-link.ts';
+import { journalPlaceOf } from '../../platform/journal-place.ts';
+import type { RedisLink } from '../../platform/redis/redis-link.ts';
+import { lastingKeysOf, redisKeysOf } from '../../platform/redis/redis-link.ts';
 import { describePostgres } from '../../platform/server-urls.ts';
 import { type ConfirmOptions, confirm, drawBar, endProgress, printJson, printLines, UsageError } from '../terminal/output.ts';
 import { yesOption } from '../terminal/store-command.ts';
-import { describeLines, journalPlaceOf, readJournalFiles } from './journal.ts';
+import { describeLines, unreadable } from './journal.ts';
 
 interface Options extends ConfirmOptions {
   /** False with --no-journal. */
@@ -49,7 +52,7 @@ async function restoreCheck(config: Config, files: readonly string[], options: O
   const told = readTold(options);
   const journalFiles = chooseFiles(files, config, options);
   // First, so that nothing is changed if the journal can't be read.
-  const lines = journalFiles.length > 0 ? await readJournalFiles(journalFiles, options.skipUnreadable ?? false) : [];
+  const lines = journalFiles.length > 0 ? await readJournalFiles(journalFiles, unreadable(options.skipUnreadable ?? false)) : [];
   const say = (...text: string[]) => options.json || printLines(...text);
 
   await using owner = await connectAsOwner(config.databaseUrl, 'homeward restore-check');

@@ -2,7 +2,7 @@
 import PostalMime from 'postal-mime';
 import { beforeEach, expect, test } from 'vitest';
 import { startMailServer } from '../../../../testkit/mail-server.ts';
-import { openMailSenders } from '../../../src/cli/processes/mail-jobs.ts';
+import { openMailSenders } from '../../../src/adoption/shelters/mail-senders.ts';
 import { defaultScopes } from '../../../src/domain/scopes.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { apply, decide, decideAll, submit } from '../../application-steps.ts';

@@ -1,7 +1,7 @@
 // A form is filled in with the addresses of strangers, again and again. More: SUBMISSIONS=10000 npm test -- service/test/adoption/applications/weapon.test.ts
 import { expect, test } from 'vitest';
 import { startMailServer } from '../../../../testkit/mail-server.ts';
-import { openMailSenders } from '../../../src/cli/processes/mail-jobs.ts';
+import { openMailSenders } from '../../../src/adoption/shelters/mail-senders.ts';
 import { defaultScopes } from '../../../src/domain/scopes.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { type ApplicationBody, apply, decide, submit } from '../../application-steps.ts';

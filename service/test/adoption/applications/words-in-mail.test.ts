@@ -6,8 +6,8 @@ import { faultsOfMail, hostileNames } from '../../../../testkit/hostile-names.ts
 import { type ReceivedMail, startMailServer } from '../../../../testkit/mail-server.ts';
 import { invitePerson } from '../../../src/access/people/people.ts';
 import { queueAddressMail } from '../../../src/adoption/shelters/address-mail.ts';
+import { openMailSenders } from '../../../src/adoption/shelters/mail-senders.ts';
 import { queueInvitation } from '../../../src/changes/mail/people-mail.ts';
-import { openMailSenders } from '../../../src/cli/processes/mail-jobs.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';

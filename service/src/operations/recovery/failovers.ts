@@ -1,12 +1,13 @@
 // What a worker does by itself when a standby has taken over.
-import type { FastifyBaseLogger } from 'fastify';
 import { theService } from '../../domain/actor.ts';
-import { type Applied, applyJournal } from '../../operations/recovery/apply-journal.ts';
-import { endAllSignIns } from '../../operations/recovery/restore-queries.ts';
 import type { Config } from '../../platform/config.ts';
 import { readServers, recordFailover } from '../../platform/db/deployment.ts';
 import type { ServiceDb } from '../../platform/db/handles.ts';
-import { journalPlaceOf, readOwnJournal } from './journal.ts';
+import { journalPlaceOf } from '../../platform/journal-place.ts';
+import type { Log } from '../../platform/log.ts';
+import { type Applied, applyJournal } from './apply-journal.ts';
+import { readOwnJournal } from './journal-files.ts';
+import { endAllSignIns } from './restore-queries.ts';
 
 /**
  * No standby lags for longer. Lines that are older are on the new server: it has all that the old one had up to some moment. A journal of
@@ -19,7 +20,7 @@ interface FailoverParts {
   readonly config: Pick<Config, 'failover' | 'journalFile' | 'journalDirectory'>;
   /** The servers that this worker has published on: a store that leaves one of them under its eyes was not restored. */
   readonly servers: ReadonlySet<string>;
-  readonly log: Pick<FastifyBaseLogger, 'warn'>;
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /**

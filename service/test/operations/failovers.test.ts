@@ -3,7 +3,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { followFailover } from '../../src/cli/repair/failovers.ts';
+import { followFailover } from '../../src/operations/recovery/failovers.ts';
 import { findJournalPlace } from '../../src/platform/journal-place.ts';
 import { createTestStore } from '../test-store.ts';
 

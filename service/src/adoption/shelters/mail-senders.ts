@@ -1,19 +1,26 @@
-import type { AdopterLink } from '../../adoption/applications/adopter-links.ts';
-import { applicationMailKinds, applicationMailReader } from '../../adoption/applications/application-mail.ts';
-import { readingLinkMail } from '../../adoption/applications/link-mail.ts';
-import { type PageToken, type PageTokens, pageUrl } from '../../adoption/applications/page-tokens.ts';
-import { addressMailKinds, readingAddressMail } from '../../adoption/shelters/address-mail.ts';
 import { ServerPause } from '../../changes/mail/mail-bounds.ts';
 import { type MailOutcome, MailSender, mailSenders, type ReadMail } from '../../changes/mail/mail-sender.ts';
 import { peopleMailKinds, readingPeopleMail } from '../../changes/mail/people-mail.ts';
-import type { Dependencies } from '../../dependencies.ts';
-import type { MailConfig } from '../../platform/config.ts';
+import type { Config, MailConfig } from '../../platform/config.ts';
 import { getDeployment } from '../../platform/db/deployment.ts';
+import type { ServiceDb } from '../../platform/db/handles.ts';
 import { storeNameOf } from '../../platform/email-addresses.ts';
+import type { AdopterLink } from '../applications/adopter-links.ts';
+import { applicationMailKinds, applicationMailReader } from '../applications/application-mail.ts';
+import { readingLinkMail } from '../applications/link-mail.ts';
+import { type PageToken, type PageTokens, pageUrl } from '../applications/page-tokens.ts';
+import type { ShelterLinks } from './address-mail.ts';
+import { addressMailKinds, readingAddressMail } from './address-mail.ts';
+
+interface Reading {
+  readonly db: ServiceDb;
+  readonly config: Pick<Config, 'applicationExpiryDays' | 'consoleUrl'>;
+  readonly pageTokens: PageTokens;
+}
 
 /** The senders of this process that send mail. */
 export async function openMailSenders(
-  { db, config, pageTokens, shelterLinks }: Pick<Dependencies, 'db' | 'config' | 'pageTokens' | 'shelterLinks'>,
+  { db, config, pageTokens, shelterLinks }: Reading & { readonly shelterLinks: ShelterLinks },
   mail: MailConfig,
   { signal, onOutcome }: { readonly signal: AbortSignal; readonly onOutcome: (outcome: MailOutcome) => void },
 ): Promise<MailSender[]> {
@@ -29,10 +36,7 @@ export async function openMailSenders(
 }
 
 /** What adopters and shelters are told. */
-export function adopterMailReader(
-  { db, config, pageTokens }: Pick<Dependencies, 'db' | 'config' | 'pageTokens'>,
-  { publicUrl, from, language }: MailConfig,
-): ReadMail {
+export function adopterMailReader({ db, config, pageTokens }: Reading, { publicUrl, from, language }: MailConfig): ReadMail {
   const links = linksOf(publicUrl, pageTokens);
   const store = storeNameOf(from);
   const ofApplications = applicationMailReader({ links, store, language, applicationExpiryDays: config.applicationExpiryDays });
