@@ -29,6 +29,8 @@ create table history (
   outcome text,
   -- The person who has done it in the console. Null: a key, a command or the service.
   person_id bigint,
+  -- For kinds pet_described and pet_photo_changed: the names of the fields that were changed. Never what was in them.
+  changed text[],
   constraint history_move_has_shelters check (kind <> 'pet_moved' or (from_shelter_id is not null and to_shelter_id is not null)),
   constraint history_pkey primary key (id, at)
 ) partition by range (at);

@@ -50,3 +50,6 @@ drop function pet_placed(), note_unsettled_applications(), has_unsettled_applica
 drop function refill_listings(integer);
 drop table unsettled_applications, listing_refill;
 drop index photos_to_count;
+
+-- Who has described an animal is in its history.
+alter table history add column changed text[];

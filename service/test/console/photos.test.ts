@@ -3,6 +3,8 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { listActs } from '../../src/access/audit/audit.ts';
+import { verifyHistory } from '../../src/adoption/verify/verify.ts';
 import { DirectoryStore } from '../../src/images/directory-store.ts';
 import { createShelterKey, filesIn, makeImage, processAll, readPhotos as readPhotosOfApi } from '../photo-steps.ts';
 import { addAnimal, addShelter } from './console-steps.ts';
@@ -266,6 +268,32 @@ test('photos are described, moved and removed by forms', async () => {
   await act(first, 'remove');
   expect(await order()).toEqual([third, second]);
   expect((await visitor.open(photosPath(petId))).text).toContain('The photo is removed.');
+});
+
+test('the history of the animal and the audit say who added, described, moved and removed photos, and who wrote the profile', async () => {
+  const { petId, visitor } = await arrive();
+  await send(visitor, petId, fileOf(0), fileOf(1));
+  const [first, second] = await readPhotos(petId);
+  const act = (id: number | undefined, name: string, values: Record<string, string> = {}) =>
+    visitor.submit(photosPath(petId), `${photosPath(petId)}/${id}/${name}`, values);
+  await act(first?.id, 'describe', { alt: 'In the grass' });
+  await act(second?.id, 'move', { position: '0' });
+  await act(first?.id, 'remove');
+  await visitor.submit(`/animals/${petId}/profile`, `/animals/${petId}/profile/save`, { sex: 'female', externalId: 'A-17' });
+  const { person } = visitor;
+  const acts = await listActs(site.store.dependencies.db, { personId: person.id, target: { kind: 'animal', id: petId }, limit: 20 });
+  expect(acts.map(({ act, after }) => [act, after]).reverse()).toEqual([
+    ['pet_photo_added', { status: 'available' }],
+    ['pet_photo_added', { status: 'available' }],
+    ['pet_photo_changed', { status: 'available', changed: ['alt'] }],
+    ['pet_photo_changed', { status: 'available', changed: ['position'] }],
+    ['pet_photo_removed', { status: 'available' }],
+    ['pet_described', { status: 'available', changed: expect.arrayContaining(['sex', 'externalId']) }],
+  ]);
+  const history = wordsOf((await visitor.open(`/animals/${petId}/history`)).text);
+  expect(history).toMatch(new RegExp(`${person.name} removed a photo of Biscuit`, 'i'));
+  expect(history).toContain('sex, external id');
+  expect((await verifyHistory(site.store.dependencies.db, () => {})).violation).toBeUndefined();
 });
 
 /** Sends the beginning of a form, and leaves the rest to the test. */

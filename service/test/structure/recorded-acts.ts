@@ -46,7 +46,6 @@ export const journaledActs: Readonly<Record<AuditedAct, ReadonlyArray<JournalEnt
   'shelter.confirmed': { exempt: 'Ends nothing: after a restore, what was confirmed since waits to be confirmed again.' },
 };
 
-const contents = { exempt: 'Writes what is shown of an animal, within what its key may: the feed says that it was changed.' };
 const ofPartner = { exempt: "The partner's own endpoints, seen by its keys alone. The endpoint says when and why it was disabled." };
 const reads = { exempt: 'Only reads.' };
 const runs = { exempt: 'A process of the store. What its jobs erase is in the journal.' };
@@ -63,11 +62,11 @@ export const recordedRoutes: Readonly<Record<string, Recorded>> = {
   'post /shelters': { audited: ['shelter.created'] },
   'patch /shelters/{shelterId}': { audited: ['shelter.changed'] },
   'put /shelters/{shelterId}/questions': { audited: ['shelter.questions_set'] },
-  'put /pets/{petId}/profile': contents,
-  'patch /pets/{petId}/profile': contents,
-  'post /pets/{petId}/photos': contents,
-  'patch /pets/{petId}/photos/{photoId}': contents,
-  'delete /pets/{petId}/photos/{photoId}': contents,
+  'put /pets/{petId}/profile': 'history',
+  'patch /pets/{petId}/profile': 'history',
+  'post /pets/{petId}/photos': 'history',
+  'patch /pets/{petId}/photos/{photoId}': 'history',
+  'delete /pets/{petId}/photos/{photoId}': 'history',
   'put /categories/{categoryId}': { exempt: "A name that all share, and that changes nobody's rights or data." },
   'delete /categories/{categoryId}': { exempt: 'Only one without animals and without a name.' },
   'post /store/orders': 'history',
@@ -127,10 +126,10 @@ export const recordedCommands: Readonly<Record<string, Recorded>> = {
   'pets add': 'history',
   'pets move': 'history',
   'pets update': 'history',
-  'pets describe': contents,
+  'pets describe': 'history',
   'pets photo list': reads,
-  'pets photo add': contents,
-  'pets photo remove': contents,
+  'pets photo add': 'history',
+  'pets photo remove': 'history',
   'pets remove': 'history',
   'pets hold': 'history',
   'pets outcome': 'history',

@@ -212,7 +212,8 @@ const nothingElse = 'null::text as login, null::text as host, null::text as netw
 const petColumns = `'history' as source, history.id, history.at, coalesce(history.kind, 'pet_status') as act,
   case when order_id is null then 'animal' else 'order' end as target, coalesce(order_id, pet_id) as "targetId", null::bigint as "shelterId",
   history.person_id as "personId", history.client_id as "clientId", history.key_id as "keyId", ${nothingElse},
-  jsonb_build_object('status', from_status) as before, jsonb_build_object('status', to_status) as after`;
+  jsonb_build_object('status', from_status) as before,
+  jsonb_strip_nulls(jsonb_build_object('status', to_status, 'changed', changed)) as after`;
 const applicationColumns = `'applications' as source, application_history.id, application_history.at, 'application_status' as act,
   'application' as target, application_history.application_id as "targetId", null::bigint as "shelterId",
   application_history.person_id as "personId", application_history.client_id as "clientId", application_history.key_id as "keyId", ${nothingElse},

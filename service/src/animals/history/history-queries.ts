@@ -1,6 +1,7 @@
 import type { Author } from '../../domain/actor.ts';
 import type { HoldReason, holdChanges } from '../../domain/holds.ts';
 import type { OutcomeType, outcomeKind, undoneKind } from '../../domain/outcomes.ts';
+import type { StoredProfile } from '../../domain/profile-fields.ts';
 import type { ShelterMove } from '../../domain/shelters.ts';
 import { type Db, recentTransactionOf, type Transaction } from '../../platform/db/handles.ts';
 
@@ -17,15 +18,19 @@ export type Transition = {
   | { readonly kind: 'pet_moved'; readonly move: ShelterMove }
   | { readonly kind: typeof holdChanges.begin.kind; readonly hold: { readonly reason: HoldReason; readonly until: Date | null } }
   | { readonly kind: typeof holdChanges.end.kind }
+  | { readonly kind: 'pet_described'; readonly changed: ReadonlyArray<keyof StoredProfile> }
+  | { readonly kind: 'pet_photo_changed'; readonly changed: readonly ('alt' | 'position')[] }
+  | { readonly kind: 'pet_photo_added' | 'pet_photo_removed' }
 );
 
 const insertion = `insert into history (client_id, key_id, person_id, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id,
-      to_shelter_id, hold_reason, hold_until, outcome)
-    select $1, $2, $3, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, hold_reason, hold_until, outcome
+      to_shelter_id, hold_reason, hold_until, outcome, changed)
+    select $1, $2, $3, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, hold_reason, hold_until, outcome,
+      string_to_array(changed, ' ')
     from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::text[],
-        $13::timestamptz[], $14::text[])
+        $13::timestamptz[], $14::text[], $15::text[])
       with ordinality as row (pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, hold_reason, hold_until,
-        outcome, n)
+        outcome, changed, n)
     order by n`;
 
 /** Inserts any number of rows with one statement, in the given order. */
@@ -54,6 +59,7 @@ export async function insertTransitions(tx: Transaction, author: Author, transit
       holds.map((hold) => hold?.reason ?? null),
       holds.map((hold) => hold?.until ?? null),
       transitions.map((transition) => ('outcome' in transition ? transition.outcome : null)),
+      transitions.map((transition) => ('changed' in transition ? transition.changed.join(' ') : null)),
     ],
   });
 }
@@ -97,6 +103,8 @@ export interface PastAct {
   readonly holdReason: HoldReason | null;
   readonly holdUntil: Date | null;
   readonly outcome: OutcomeType | null;
+  /** Which fields of the profile or of a photo were changed; null: it is about something else. */
+  readonly changed: readonly string[] | null;
   /** Names of shelters. */
   readonly fromShelter: string | null;
   readonly toShelter: string | null;
@@ -114,7 +122,7 @@ export async function selectActsOfPet(db: Db, petId: bigint, page: { beforeId: b
   const { rows } = await db.query<PastAct>({
     name: 'acts-of-pet',
     text: `select page.id, page.at, kind, from_status as "from", to_status as "to", order_id as "orderId", hold_reason as "holdReason",
-        hold_until as "holdUntil", outcome, origin.name as "fromShelter", destination.name as "toShelter",
+        hold_until as "holdUntil", outcome, changed, origin.name as "fromShelter", destination.name as "toShelter",
         person_id as "personId", people.name as person, people.shelter_id as "personShelterId", client_id as "clientId"
       from (select * from history where pet_id = $1 and id < $2 order by pet_id desc, id desc limit $3) as page
         left join people on people.id = person_id

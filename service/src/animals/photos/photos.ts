@@ -6,7 +6,9 @@ import { isUnlimited } from '../../domain/scopes.ts';
 import type { PhotoStore } from '../../images/photo-store.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
+import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
 import { findPlacement, lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
 import type { Original } from './originals.ts';
 import {
@@ -46,10 +48,10 @@ export const photoErrors = {
   change: ['pet_not_found', 'photo_not_found'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
-type Writer = Omit<Actor, 'keyId'>;
+type Writer = Actor;
 type Writing = Pick<Catalogue, 'transaction'>;
 /** Its client is the one that the bytes count for. */
-type Sender = Pick<KeyCaller, 'shelterId' | 'scopes' | 'clientId' | 'bounds' | 'authority'>;
+type Sender = Actor & Pick<KeyCaller, 'clientId' | 'bounds'>;
 
 export interface AddedPhoto {
   readonly photo: PhotoRow;
@@ -111,7 +113,7 @@ async function insertOrFind(
   const { clientId } = writer;
   return db.transaction(async (tx) => {
     // The lock makes the count of photos exact.
-    await lockPetFor(tx, petId, writer, 'describePets');
+    const pet = await lockPetFor(tx, petId, writer, 'describePets');
     const known = await findPhotoByOriginal(tx, petId, original.hash);
     if (known && known.status !== 'failed' && !known.isMissing) return { photo: known, isUsed: false };
     const { length } = known ? { length: 0 } : await selectPhotos(tx, petId);
@@ -121,6 +123,7 @@ async function insertOrFind(
       ? await restartPhoto(tx, known.id, clientId, original, isUnlimited(writer.scopes))
       : await insertPhoto(tx, petId, clientId, original, isUnlimited(writer.scopes));
     await requireStorage(tx, writer, original.bytes);
+    await recordTransitions(tx, writer, photoTransition(pet, { kind: 'pet_photo_added', why: `photo ${photo.id} was added` }));
     return { photo, isUsed: true };
   }, writer);
 }
@@ -139,6 +142,9 @@ export async function changePhoto(
     if (isAltChanged) await setAlt(tx, id, alt);
     const isMoved = position !== undefined && (await movePhoto(tx, petId, id, position));
     if (isAltChanged || isMoved) {
+      const changed = [...(isAltChanged ? ['alt' as const] : []), ...(isMoved ? ['position' as const] : [])];
+      const why = `photo ${id} was changed: ${changed.join(', ')}`;
+      await recordTransitions(tx, writer, photoTransition(pet, { kind: 'pet_photo_changed', changed, why }));
       await recordEvents(tx, petEvent('pet.photos_changed', pet));
       return getPhoto(tx, petId, id);
     }
@@ -152,9 +158,18 @@ export async function removePhoto(catalogue: Writing, petId: bigint, id: bigint,
   await catalogue.transaction(async (tx) => {
     const pet = await lockPetFor(tx, petId, writer, 'describePets');
     if (!(await deletePhoto(tx, petId, id))) throw photoNotFound(petId, String(id));
+    await recordTransitions(tx, writer, photoTransition(pet, { kind: 'pet_photo_removed', why: `photo ${id} was removed` }));
     await recordEvents(tx, petEvent('pet.photos_changed', pet));
   }, writer);
 }
+
+type PhotoAct = { readonly why: string } & (
+  | { readonly kind: 'pet_photo_added' | 'pet_photo_removed' }
+  | { readonly kind: 'pet_photo_changed'; readonly changed: readonly ('alt' | 'position')[] }
+);
+
+/** A photo leaves the animal's status as it is. */
+const photoTransition = ({ id, status }: Pet, act: PhotoAct): Transition => ({ petId: id, from: status, to: status, ...act });
 
 export const photoNotFound = (petId: bigint, id: string) =>
   new AppError('photo_not_found', `Animal ${petId} has no photo with id ${id.slice(0, 40)}.`);

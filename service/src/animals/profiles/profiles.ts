@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { recordEvents } from '../../changes/events/events.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { fieldsOf, type ProfileChanges, type StoredProfile } from '../../domain/profile-fields.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
+import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { type ShownChange, termSetOf } from '../list-cache/shown-changes.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
@@ -81,6 +83,9 @@ export async function writeProfileWithin(
     return current;
   }
   await upsertProfile(tx, petId, profile, writer.keyId, ({ termsBefore }) => changeOf(tx, pet, termsBefore));
+  const changed = (Object.keys(profile) as (keyof StoredProfile)[]).filter((field) => !isDeepStrictEqual(profile[field], current[field]));
+  const why = `described: ${changed.join(', ')}`;
+  await recordTransitions(tx, writer, { kind: 'pet_described', petId, from: pet.status, to: pet.status, changed, why });
   await recordEvents(tx, petEvent('pet.profile_changed', pet));
   return profile;
 }

@@ -106,7 +106,15 @@ const acts: Readonly<Record<string, Line>> = {
   pet_hold_ended: (_, name) => `ended the hold of ${name}`,
   pet_outcome: ({ outcome }, name) => `noted that ${name} ${outcome ? outcomeWords[outcome].did : 'has left'}`,
   pet_outcome_undone: (_, name) => `brought ${name} back`,
+  pet_described: ({ changed }, name) => `described ${name}: ${(changed ?? []).map(fieldText).join(', ')}`,
+  pet_photo_added: (_, name) => `added a photo of ${name}`,
+  pet_photo_removed: (_, name) => `removed a photo of ${name}`,
+  pet_photo_changed: ({ changed }, name) =>
+    changed?.includes('alt') ? `changed what a photo of ${name} shows` : `put the photos of ${name} in another order`,
 };
+
+/** A field of a profile in words: adoptionFee is adoption fee. */
+const fieldText = (field: string): string => field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 function statusText(to: string, name: string): string {
   const status = petStatuses.find((one) => one === to);

@@ -49,7 +49,7 @@ const partitionsOf = (url: string) =>
       join pg_class on pg_class.oid = inhrelid where relkind = 'r' and inhrelid::regclass::text !~ '^webhook_attempts' order by name`,
   );
 
-/** Rows of each table and a checksum of their texts, by which a table that was rewritten or changed is found. */
+/** Rows of each table and a checksum of their values, by which a row that was changed is found. A column that is added is null: it is left out. */
 async function contentsOf(url: string): Promise<Array<{ table: string; count: number; sum: string }>> {
   await using client = await connectTo(url);
   const { rows } = await client.query<{ name: string }>(
@@ -59,7 +59,8 @@ async function contentsOf(url: string): Promise<Array<{ table: string; count: nu
   const contents = [];
   for (const { name } of rows) {
     const { rows: sums } = await client.query<{ table: string; count: number; sum: string }>(
-      `select '${name}' as table, count(*)::int, md5(string_agg(md5(t::text), '' order by md5(t::text))) as sum from ${name} as t`,
+      `select '${name}' as table, count(*)::int, md5(string_agg(md5(row), '' order by md5(row))) as sum
+        from (select jsonb_strip_nulls(to_jsonb(t))::text as row from ${name} as t) as rows`,
     );
     contents.push(...sums);
   }
