@@ -45,7 +45,6 @@ export const neverNull: Readonly<Record<string, string>> = {
   'claim-mail.number': sets,
   'claim-photo.number': sets,
   'claim-photo-scan.startedAt': sets,
-  'claimRemoved.files': 'the rows that it locks have some',
   'disable-webhooks.reason': sets,
   'disableWebhooksOfExpiredKeys.reason': sets,
   'findPetWithSameExternalId.externalId': 'it equals another',

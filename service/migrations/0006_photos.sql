@@ -87,15 +87,15 @@ create table removed_photo_bytes (
   client_id bigint not null,
   bytes bigint not null,
   removed_at timestamptz not null default now(),
-  -- originals/NAME and photos/HASH.webp. Null: not known. The next scan of all files deletes those.
-  files text[],
+  -- originals/NAME and photos/HASH.webp.
+  files text[] not null,
   -- Until then, the row belongs to the worker that deletes its files.
   claimed_until timestamptz
 ) with (autovacuum_vacuum_scale_factor = 0.02, vacuum_index_cleanup = on);
 -- The files that are due first.
-create index removed_files_by_time on removed_photo_bytes (removed_at) where files is not null;
+create index removed_files_by_time on removed_photo_bytes (removed_at);
 -- For the scan, which leaves to the queue what is in it. Without a list of entries that every look would read.
-create index removed_files_by_name on removed_photo_bytes using gin (files) with (fastupdate = off) where files is not null;
+create index removed_files_by_name on removed_photo_bytes using gin (files) with (fastupdate = off);
 
 -- The bytes of all files of a client: the sum over its photos, and over removed ones until their files are deleted. Written by the
 -- trigger below and by the sweep, in the transactions that change those rows, so it can't differ from them. No foreign key: clients are

@@ -68,7 +68,7 @@ create table idempotent_answers (
   body text not null,
   -- The shelter that the key of the request is bound to, 0 if it is bound to none: the same request with a key of another shelter has
   -- another effect.
-  shelter_id bigint,
+  shelter_id bigint not null,
   -- Whose adopter is in the stored response; null: that of no application.
   application_id bigint,
   primary key (client_id, key)

@@ -33,7 +33,8 @@ $$;
 do $$
 begin
   if exists (select from unsettled_applications) or exists (select from listing_refill where refilled_to < refill_until)
-    or exists (select from photos where status = 'ready' and pictures_bytes is null)
+    or exists (select from photos where status = 'ready' and pictures_bytes is null) or exists (select from removed_photo_bytes where files is null)
+    or exists (select from idempotent_answers where shelter_id is null)
   then
     raise exception 'its worker has not finished what it does after an upgrade: start it again for some minutes';
   end if;
@@ -53,3 +54,10 @@ drop index photos_to_count;
 
 -- Who has described an animal is in its history.
 alter table history add column changed text[];
+
+-- The first rows of both did not say them.
+alter table idempotent_answers alter column shelter_id set not null;
+alter table removed_photo_bytes alter column files set not null;
+drop index removed_files_by_time, removed_files_by_name;
+create index removed_files_by_time on removed_photo_bytes (removed_at);
+create index removed_files_by_name on removed_photo_bytes using gin (files) with (fastupdate = off);

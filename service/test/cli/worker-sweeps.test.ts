@@ -12,8 +12,8 @@ const fill = `
     select 1, id, now(), 'cancelled', now() - interval '1 year', 'Ada', 'ada@example.org' from pets;
   insert into applications (client_id, pet_id, shelter_id, status, is_mailed, closed_reason, updated_at, adopter_name, adopter_email, adopter_address, answers)
     select 1, id, 1, 'closed', false, 'adopted', now() - interval '1 year', 'Ada', 'ada@example.org', 'ada@example.org', '[]' from pets;
-  insert into idempotent_answers (client_id, key, fingerprint, created_at, status, headers, body)
-    select 1, i::text, '', now() - interval '2 days', 201, '{}', '{}' from generate_series(1, 2500) as i;
+  insert into idempotent_answers (client_id, key, fingerprint, shelter_id, created_at, status, headers, body)
+    select 1, i::text, '', 0, now() - interval '2 days', 201, '{}', '{}' from generate_series(1, 2500) as i;
   insert into webhooks (client_id, removed_at, status, with_orders, url, secret)
     select 1, now() - interval '40 days', 'disabled', false, 'https://example.org', '' from generate_series(1, 2500) as i;
   insert into delivery_exceptions (webhook_id, delivery_id, created_at, status)

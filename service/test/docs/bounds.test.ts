@@ -79,7 +79,6 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{reserveBytes GB}, or {/reserveShare = 0\\.0(\\d)/}% of it if that is more',
     'images/free-space.ts',
   ],
-  ['Photos from before that the worker counts at once', '{countedAtOnceMax}', 'animals/photos/photo-processing.ts'],
   [
     'The process that makes the pictures of a photo',
     '{cpuMsMax s} of processor time, {deadlineMs s} in total, {memoryMax MB} of memory, {attemptsMax} attempts',

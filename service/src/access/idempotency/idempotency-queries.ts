@@ -20,8 +20,8 @@ export async function tryLockKey(tx: Transaction, clientId: bigint, key: string)
 
 interface FoundResponse extends StoredResponse {
   readonly fingerprint: string;
-  /** The shelter that the request's key was bound to; 0n: none; null: stored by release 1.0.0, which did not say. */
-  readonly shelterId: bigint | null;
+  /** The shelter that the request's key was bound to; 0n: none. */
+  readonly shelterId: bigint;
   /** The transaction that stored it. Null if that was long ago: its changes are in every list by now. */
   readonly transactionId: string | null;
 }

@@ -126,7 +126,7 @@ export const chargeOrWait = async (limiter: Consume, payer: Payer): Promise<numb
 /** The name of a client in Redis keys: of its counts and its epoch. */
 export const clientSubject = (clientId: bigint) => `c${clientId}`;
 
-/** The names of the counts are keys in Redis: processes of the release before count wrong keys under the bare address. */
+/** The names of the counts are keys in Redis: those of wrong keys have the bare address. */
 function accountOf(payer: Payer): Pick<Charge, 'subject' | 'quota'> {
   if ('clientId' in payer) return { subject: clientSubject(payer.clientId), quota: payer.quota };
   if ('personId' in payer) return { subject: `p${payer.personId}:${payer.purpose}`, quota: personQuotas[payer.purpose] };

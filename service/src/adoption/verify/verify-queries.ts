@@ -13,7 +13,6 @@ export interface HistoryRow {
   readonly to: string;
   /** The shelters, if the animal was moved. */
   readonly move: ShelterMove | undefined;
-  /** Null: the row is from before there were kinds. */
   readonly kind: string | null;
   readonly at: Date;
   /** Of kind pet_held. */
@@ -73,14 +72,14 @@ export async function selectHistory(db: Db, after: RowOfPet, last: RowOfPet, lim
   const { rows } = await db.query<Omit<HistoryRow, 'move'> & MoveColumns>({
     name: 'verify-history',
     text: `select id, pet_id as "petId", order_id as "orderId", client_id as "clientId", key_id as "keyId", person_id as "personId", from_status as "from",
-        to_status as "to", why, kind, from_shelter_id as "fromShelterId", to_shelter_id as "toShelterId", at,
+        to_status as "to", kind, from_shelter_id as "fromShelterId", to_shelter_id as "toShelterId", at,
         hold_reason as "holdReason", hold_until as "holdUntil", outcome
       from history where (pet_id, id) > ($1, $2) and (pet_id, id) <= ($3, $4) order by pet_id, id limit $5`,
     values: [after.petId, after.id, last.petId, last.id, limit],
   });
-  return rows.map(({ fromShelterId, toShelterId, why, ...row }) => ({
+  return rows.map(({ fromShelterId, toShelterId, ...row }) => ({
     ...row,
-    move: readMove({ kind: row.kind, fromShelterId, toShelterId, why }),
+    move: readMove({ fromShelterId, toShelterId }),
   }));
 }
 

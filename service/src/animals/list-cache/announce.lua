@@ -1,6 +1,5 @@
 -- Announces changes in one atomic step: those of animals, and those of what only listings show. For each of the two it replaces a token,
--- and writes to a log what has changed since the token before. (Processes of 1.1.0 read no log of listings: any new token of listings
--- tells them that everything has changed. If they replace it, the log has no entry for that, which tells others the same.)
+-- and writes to a log what has changed since the token before.
 --
 -- KEYS  1 the token of animals   2 their log   3 the transactions that were announced   4 the token of listings   5 their log
 -- ARGV  1 the new token   2 the changes of animals; empty: none   3 those of what only listings show; empty: none

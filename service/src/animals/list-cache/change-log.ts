@@ -89,8 +89,7 @@ export function versionOfPages(
  * - `versionOf(token)` returns a version that includes every change announced up to that token. So a page whose query starts after
  *   that includes them, and may be cached under this version.
  * - The entries from `#token` to the newest are a chain: each has replaced the token of the one before. If an entry is missing, any
- *   page may have changed: the log was trimmed, or Redis has lost data, or a process of 1.1.0 has replaced the token of listings, of
- *   which it writes no log. Then no page from before is valid.
+ *   page may have changed: the log was trimmed, or Redis has lost data. Then no page from before is valid.
  */
 export class ChangeLog<Change, Rows> {
   readonly #link: RedisLink;

@@ -101,7 +101,7 @@ export async function claimRemoved(db: Writer, { of, ageSecondsMin, sizeMax, sec
 export async function isAnyLeft(db: Db, ageSecondsMin: number): Promise<boolean> {
   const { rows } = await db.query<{ left: boolean }>({
     name: 'any-removed-file-left',
-    text: `select exists (select from removed_photo_bytes where files is not null and removed_at < now() - make_interval(secs => $1)) as left`,
+    text: `select exists (select from removed_photo_bytes where removed_at < now() - make_interval(secs => $1)) as left`,
     values: [ageSecondsMin],
   });
   return rows[0]?.left ?? false;
@@ -113,24 +113,13 @@ export async function selectQueued(db: Transactions, names: readonly FileName[])
     await allowFileIndex(tx);
     const { rows } = await tx.query<{ files: FileName[] }>({
       name: 'queued-files',
-      text: 'select files from removed_photo_bytes where files is not null and files && $1::text[]',
+      text: 'select files from removed_photo_bytes where files && $1::text[]',
       values: [names],
     });
     return new Set(rows.flatMap(({ files }) => files));
   }, theService);
 }
 
-/** Those whose files are not known, of release 1.1.0. */
-export async function selectUnnamed(db: Db, removedBefore: Date, sizeMax: number): Promise<bigint[]> {
-  const { rows } = await db.query<{ id: bigint }>({
-    name: 'removed-without-files',
-    text: 'select id from removed_photo_bytes where files is null and removed_at < $1 order by id limit $2',
-    values: [removedBefore, sizeMax],
-  });
-  return rows.map(({ id }) => id);
-}
-
-/** Also processes of release 1.1.0 hold this lock while they give bytes back. */
 const givingBackLock = 4_663_960;
 
 /**

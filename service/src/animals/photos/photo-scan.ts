@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { theService } from '../../domain/actor.ts';
 import type { FileName, Folder, PhotoStore } from '../../images/photo-store.ts';
 import type { ServiceDb } from '../../platform/db/handles.ts';
-import { advanceScan, claimScan, endScan, giveBackBytes, releaseScan, type Scan, selectQueued, selectUnnamed } from './deletion-queries.ts';
+import { advanceScan, claimScan, endScan, releaseScan, type Scan, selectQueued } from './deletion-queries.ts';
 import { requireMark } from './photo-mark.ts';
 import { deleteUnused, selectUnused } from './unused-files.ts';
 
@@ -14,7 +13,6 @@ const claimSeconds = 600;
 /** Of a core. */
 const shareMax = 0.05;
 const looksAtOnceMax = 10;
-const givenBackAtOnceMax = 1_000;
 const folders: readonly Folder[] = ['originals', 'photos'];
 
 export interface ScanParts {
@@ -38,8 +36,8 @@ const slow: ScanPace = {
 };
 
 /**
- * Once a week, looks at all files and deletes those that no photo refers to and no removal has recorded: what killed processes have left,
- * and what was removed before removals were recorded. Returns how many. One worker does so at a time, page by page, and pauses after each
+ * Once a week, looks at all files and deletes those that no photo refers to and no removal has recorded: what killed processes have left.
+ * Returns how many. One worker does so at a time, page by page, and pauses after each
  * so that the scan takes a twentieth of a core. It records each page, so that another worker can go on there.
  */
 export async function scanFiles(parts: ScanParts, pace = slow): Promise<number> {
@@ -49,7 +47,7 @@ export async function scanFiles(parts: ScanParts, pace = slow): Promise<number> 
   const outcome: Outcome = { deleted: 0, error: undefined };
   try {
     await requireMark(db, store);
-    if (await scanFolders(parts, pace, scan, outcome)) await finish(parts, scan, outcome, pace.ageMs);
+    if (await scanFolders(parts, pace, scan, outcome)) await finish(parts, scan);
   } finally {
     // If this fails, the claim ends by itself.
     await releaseScan(db, scan).catch(() => {});
@@ -115,15 +113,9 @@ async function selectOld(store: PhotoStore, names: readonly FileName[], before: 
   return old;
 }
 
-/** Whatever was removed a day before the scan began has no file any more. */
-async function finish({ db, store }: ScanParts, scan: Scan, { error }: Outcome, ageMs: number): Promise<void> {
+async function finish({ db, store }: ScanParts, scan: Scan): Promise<void> {
   // A disk that is not mounted any more has no files, and says nothing of those that are elsewhere.
   await requireMark(db, store);
-  const removedBefore = new Date(scan.startedAt.getTime() - ageMs);
-  for (let count = givenBackAtOnceMax; count === givenBackAtOnceMax && error === undefined; ) {
-    const ids = await selectUnnamed(db, removedBefore, givenBackAtOnceMax);
-    count = await db.transaction((tx) => giveBackBytes(tx, ids), theService);
-  }
   await endScan(db, scan, intervalSeconds);
 }
 

@@ -350,14 +350,14 @@ export type RedisKeys = ReturnType<typeof redisKeysOf>;
 
 /**
  * Every key that a deployment uses in Redis. Keys begin with the deployment's id, so that two deployments can share a
- * server. The parts in braces are from earlier releases: the processes of 1.1.0 run beside these during an upgrade, with the same keys.
+ * server. The part in braces is what Redis Cluster would place them by.
  */
 export function redisKeysOf(deploymentId: string) {
   const [prefix, catalogue] = [`hw:${deploymentId}:{0}`, `hw:${deploymentId}:{catalogue}`];
   return {
     /** The requests that a subject has used in the current windows. */
     counts: (subject: string) => `${prefix}:counts:${subject}`,
-    /** The strikes and the ban of a key. Called `guard` in Redis, where data of earlier releases has that name. */
+    /** The strikes and the ban of a key. */
     banState: (subject: string) => `${prefix}:guard:${subject}`,
     epoch: (subject: string) => `${prefix}:epoch:${subject}`,
     /** All bans, by their end. */

@@ -5,10 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { scanNow } from '../../../../testkit/photo-sweep.ts';
 import { claimDeletion, claimScan, selectUnusedHashes } from '../../../src/animals/photos/deletion-queries.ts';
 import { type ScanPace, scanFiles } from '../../../src/animals/photos/photo-scan.ts';
-import { deleteRemoved } from '../../../src/animals/photos/removed-files.ts';
 import { openDependencies } from '../../../src/dependencies.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { type FileName, type PhotoStore, pictureName } from '../../../src/images/photo-store.ts';
@@ -177,19 +175,6 @@ describe('The weekly scan', () => {
     renameSync(away, folder);
     expect(await state()).toMatchObject({ days: 0, isFree: true });
     expect(await countPictures()).toBe(1_400);
-  });
-
-  test('gives back the bytes of removals from before their files were recorded, which nobody else does', async () => {
-    await store.write(
-      "insert into removed_photo_bytes (client_id, bytes, removed_at) values ($1, 3, now() - interval '2 days')",
-      manager.clientId,
-    );
-    await store.write('update photo_storage set bytes = bytes + 3 where client_id = $1', manager.clientId);
-    const counted = () => store.read('select bytes from photo_storage where client_id = $1', manager.clientId);
-    expect(await deleteRemoved(db, files)).toBe(0);
-    expect(await counted()).toEqual([{ bytes: 1_402n }]);
-    await scanNow(db, files, day);
-    expect(await counted()).toEqual([{ bytes: 1_399n }]);
   });
 });
 

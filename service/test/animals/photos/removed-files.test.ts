@@ -209,26 +209,6 @@ describe('Workers that share the queue', () => {
     expect([await queued(), await counted()]).toEqual([[], before]);
   });
 
-  test('of release 1.1.0 may give back a row that is claimed: its bytes are subtracted once', async () => {
-    const before = await counted();
-    await addRows(2);
-    const place: PhotoStore = new Proxy(files, {
-      get: (target, name) => {
-        const method = Reflect.get(target, name).bind(target);
-        if (name !== 'delete') return method;
-        return async (file: FileName) => {
-          await method(file);
-          // What its hourly sweep does at its end.
-          await store.write(`with removed as (delete from removed_photo_bytes returning client_id, bytes)
-            update photo_storage set bytes = photo_storage.bytes - sums.bytes
-              from (select client_id, sum(bytes) as bytes from removed group by client_id) as sums where photo_storage.client_id = sums.client_id`);
-        };
-      },
-    });
-    expect(await deleteRemoved(db, place, tomorrow)).toBe(0);
-    expect([await queued(), await counted()]).toEqual([[], before]);
-  });
-
   test('may be killed before any step: then the bytes count until the files are gone, and another worker does the rest', async () => {
     await deleteAll();
     const before = await counted();
