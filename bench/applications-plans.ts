@@ -121,7 +121,7 @@ async function statementsOf(
     'act: what to lock': (tx) => transitions.findParts(tx, id),
     'act: the lock': (tx) => transitions.lockApplication(tx, id),
     'act: the note': (tx) => transitions.updateNote(tx, id, 'Called.'),
-    'erase-unconfirmed': (tx) => transitions.deleteUnconfirmed(tx, 1, batch),
+    'erase-unconfirmed': (tx) => transitions.deleteUnconfirmedRow(tx, 1, batch),
     'erase-adopters': (tx) => applicants.selectOld(tx, 'declined', 20, batch),
     'adopters erase': (tx) => applicants.selectEnded(tx, { email: address, address }, batch),
     'erase with orders': (tx) => applicants.lockOfOrders(tx, ids.map(BigInt), ['completed']),

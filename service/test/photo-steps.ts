@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import sharp from 'sharp';
 import { processPhoto } from '../src/animals/photos/photo-processing.ts';
 import { DirectoryStore } from '../src/images/directory-store.ts';
-import type { Outcome } from '../src/images/image-reply.ts';
+import type { DecodingOutcome } from '../src/images/image-reply.ts';
 import type { PhotoStore } from '../src/images/photo-store.ts';
 import { makePictures, type PictureMaker } from '../src/images/picture-maker.ts';
 import { addPet } from './adoption-steps.ts';
@@ -78,7 +78,7 @@ export const expireClaims = (store: TestStore) =>
   store.write("update photos set claimed_until = now() - interval '1 s' where claimed_until is not null");
 
 /** The real pictures of the images that tests have in common: each is decoded once, since that takes a process. */
-const made = new Map<string, Outcome>();
+const made = new Map<string, DecodingOutcome>();
 const makeOnce: PictureMaker = async ({ bytes, stream }, signal) => {
   const image = await buffer(stream);
   const digest = hash('sha256', image);

@@ -10,7 +10,7 @@ import type { StoredFile } from './photo-store.ts';
 /** `crashed`: the process has ended without a result; the next attempt may succeed. */
 export type ChildEnd = { readonly output: Buffer } | { readonly failure: 'too_expensive' } | { readonly crashed: string };
 
-export interface Bounds {
+export interface DecoderBounds {
   /** Of processor time. */
   readonly cpuMsMax: number;
   /** On a busy machine, a process may get little processor time: then the image is not to blame. */
@@ -19,14 +19,14 @@ export interface Bounds {
 }
 
 const script = fileURLToPath(new URL('./image-process.ts', import.meta.url));
-export const defaultBounds: Bounds = { cpuMsMax: 30_000, deadlineMs: 120_000, memoryMax: 280_000_000 };
+export const defaultBounds: DecoderBounds = { cpuMsMax: 30_000, deadlineMs: 120_000, memoryMax: 280_000_000 };
 const heapMegabytesMax = 64;
 const checkIntervalMs = 10;
 const pageBytes = 4_096;
 const tickMs = 10;
 
 /** Decodes an image in a process of its own, which is killed if it takes too much time or memory. */
-export async function runImageChild(original: StoredFile, signal?: AbortSignal, bounds: Bounds = defaultBounds): Promise<ChildEnd> {
+export async function runImageChild(original: StoredFile, signal?: AbortSignal, bounds: DecoderBounds = defaultBounds): Promise<ChildEnd> {
   const options = [`--max-old-space-size=${heapMegabytesMax}`, '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...options, script, String(original.bytes)], {
     // Without the environment of its parent, which may have passwords: the process decodes what strangers send.

@@ -12,7 +12,7 @@ export interface Picture {
 }
 
 /** `crashed`: no valid result; the next attempt may succeed. */
-export type Outcome =
+export type DecodingOutcome =
   | { readonly failure: PhotoFailure }
   | { readonly crashed: string }
   | {
@@ -33,7 +33,7 @@ const widthMax = Math.max(...pictureWidths);
 const crashTextMax = 100;
 
 /** Reads a line of JSON and the bytes of the pictures that it names. Anything else is a crash. */
-export function readReply(reply: Buffer): Outcome {
+export function readReply(reply: Buffer): DecodingOutcome {
   const end = reply.subarray(0, lineBytesMax).indexOf('\n');
   if (end === -1) return invalid('it has no first line');
   const result = parse(reply.toString('utf8', 0, end));

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Outcome, readReply, replyBytesMax } from './image-reply.ts';
+import { type DecodingOutcome, readReply, replyBytesMax } from './image-reply.ts';
 import { photoBytesMax } from './image-types.ts';
 import { headBytes, readUnavailable, readyLine } from './images-protocol.ts';
 import type { StoredFile } from './photo-store.ts';
@@ -17,7 +17,7 @@ export async function askForPictures(
   path: string,
   original: StoredFile,
   { signal, timeoutMs = replyTimeoutMs }: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number } = {},
-): Promise<Outcome> {
+): Promise<DecodingOutcome> {
   const image = await readWhole(original);
   const reply = await exchange(path, image, signal, timeoutMs);
   if (!reply) return { crashed: signal?.aborted ? 'aborted' : 'the connection was closed, or the reply is too long' };

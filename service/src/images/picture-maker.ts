@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
-import { type Bounds, runImageChild } from './image-child.ts';
-import { type Outcome, readReply } from './image-reply.ts';
+import { type DecoderBounds, runImageChild } from './image-child.ts';
+import { type DecodingOutcome, readReply } from './image-reply.ts';
 import { askForPictures } from './images-client.ts';
 import type { StoredFile } from './photo-store.ts';
 
 /** Makes the pictures of an image. Throws if no image can be decoded at the moment: then this one is not to blame. */
-export type PictureMaker = (original: StoredFile, signal?: AbortSignal) => Promise<Outcome>;
+export type PictureMaker = (original: StoredFile, signal?: AbortSignal) => Promise<DecodingOutcome>;
 
 /** Asks `homeward images`, which listens on the socket. Without a socket, a child of this process decodes. */
 export function openPictureMaker(imagesSocket: string): PictureMaker {
@@ -13,7 +13,7 @@ export function openPictureMaker(imagesSocket: string): PictureMaker {
 }
 
 /** By a child of this process. */
-export async function makePictures(original: StoredFile, signal?: AbortSignal, bounds?: Bounds): Promise<Outcome> {
+export async function makePictures(original: StoredFile, signal?: AbortSignal, bounds?: DecoderBounds): Promise<DecodingOutcome> {
   const end = await runImageChild(original, signal, bounds);
   return 'output' in end ? readReply(end.output) : end;
 }
@@ -25,5 +25,5 @@ const probeImage = Buffer.from(
 );
 
 /** Whether a valid image becomes a picture, and whether the process that decodes it is confined. */
-export const probe = (make: PictureMaker, signal?: AbortSignal): Promise<Outcome> =>
+export const probe = (make: PictureMaker, signal?: AbortSignal): Promise<DecodingOutcome> =>
   make({ bytes: probeImage.length, stream: Readable.from([probeImage]) }, signal);

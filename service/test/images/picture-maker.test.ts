@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../src/images/image-reply.ts';
+import type { DecodingOutcome } from '../../src/images/image-reply.ts';
 import { makePictures } from '../../src/images/picture-maker.ts';
 import { makeImage } from '../photo-steps.ts';
 
-const make = (bytes: Buffer, bounds?: { cpuMsMax: number; deadlineMs: number; memoryMax: number }): Promise<Outcome> =>
+const make = (bytes: Buffer, bounds?: { cpuMsMax: number; deadlineMs: number; memoryMax: number }): Promise<DecodingOutcome> =>
   makePictures({ bytes: bytes.length, stream: Readable.from([bytes]) }, undefined, bounds);
 
-function picturesOf(outcome: Outcome) {
+function picturesOf(outcome: DecodingOutcome) {
   if ('pictures' in outcome) return outcome.pictures;
   throw new Error(`no pictures: ${JSON.stringify(outcome)}`);
 }

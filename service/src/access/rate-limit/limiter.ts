@@ -7,8 +7,8 @@ import {
   addressQuotas,
   banLengthsMinutes,
   type Charge,
+  type ChargeOutcome,
   msUntilAdmitted,
-  type Outcome,
   ownerOf,
   personQuotas,
   type Quota,
@@ -139,16 +139,16 @@ type Decider = 'redis' | 'process';
 
 export interface DecisionCount {
   readonly plan: QuotaOwner;
-  readonly outcome: Outcome;
+  readonly outcome: ChargeOutcome;
   readonly by: Decider;
   count: number;
 }
 
-const outcomes: readonly Outcome[] = ['admitted', 'minute', 'day', 'banned'];
+const outcomes: readonly ChargeOutcome[] = ['admitted', 'minute', 'day', 'banned'];
 /** Only keys are banned, and an address has no limit per day. */
-const impossible: Partial<Record<QuotaOwner, readonly Outcome[]>> = { none: ['day', 'banned'], person: ['banned'] };
+const impossible: Partial<Record<QuotaOwner, readonly ChargeOutcome[]>> = { none: ['day', 'banned'], person: ['banned'] };
 
-type Counts = Partial<Record<Outcome, DecisionCount>>;
+type Counts = Partial<Record<ChargeOutcome, DecisionCount>>;
 
 /** Counts the decisions of a process. Plain numbers: the whole decision takes some microseconds. */
 export class DecisionTally {

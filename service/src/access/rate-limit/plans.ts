@@ -149,10 +149,10 @@ export interface Counts {
   readonly inDay: number;
 }
 
-export type Outcome = 'admitted' | 'minute' | 'day' | 'banned';
+export type ChargeOutcome = 'admitted' | 'minute' | 'day' | 'banned';
 
 export interface Verdict extends Counts {
-  readonly outcome: Outcome;
+  readonly outcome: ChargeOutcome;
   readonly nowMs: number;
   /** Undefined while Redis is lost: strikes are counted only there. */
   readonly strikes: number | undefined;

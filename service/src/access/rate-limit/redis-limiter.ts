@@ -8,10 +8,10 @@ import { type RedisKeys, type RedisLink, RedisLost } from '../../platform/redis/
 import type { TraceScope, Tracing } from '../../platform/tracing/tracing.ts';
 import type { DecisionTally } from './limiter.ts';
 import type { Debt, LocalLimiter } from './local-limiter.ts';
-import { banLengthsMinutes, type Charge, type Counts, type Outcome, strikesUntilBan, type Verdict } from './plans.ts';
+import { banLengthsMinutes, type Charge, type ChargeOutcome, type Counts, strikesUntilBan, type Verdict } from './plans.ts';
 
 /** One line of a call to consume.lua. */
-export interface Line {
+export interface ChargeLine {
   readonly charge: Charge;
   readonly seen?: Counts;
   readonly owed?: Counts;
@@ -44,7 +44,7 @@ export class ConsumeScript {
     client.defineCommand('consume', { lua });
   }
 
-  async call(client: object, lines: readonly Line[]): Promise<ScriptReply> {
+  async call(client: object, lines: readonly ChargeLine[]): Promise<ScriptReply> {
     const keys: string[] = [];
     let requests = '';
     for (const { charge, seen, owed } of lines) {
@@ -85,7 +85,7 @@ export const staleEpochOf = (line: string): string | undefined => (line.startsWi
 export function readVerdict(line: string, nowMs: number): Verdict {
   const [outcome, ...numbers] = line.split(' ');
   const [minute = 0, inMinute = 0, day = 0, inDay = 0, strikes = 0, bannedUntilMs = 0, banLevel = 0] = numbers.map(Number);
-  return { outcome: outcome as Outcome, nowMs, minute, inMinute, day, inDay, strikes, bannedUntilMs, banLevel };
+  return { outcome: outcome as ChargeOutcome, nowMs, minute, inMinute, day, inDay, strikes, bannedUntilMs, banLevel };
 }
 
 /** The cached client is stale. Read it again, and cache it under this epoch, which is the current one. */
@@ -295,4 +295,4 @@ export class RedisLimiter {
   }
 }
 
-const lineOfDebt = ({ subject, quota, seen, owed }: Debt): Line => ({ charge: { subject, quota, cost: 0 }, seen, owed });
+const lineOfDebt = ({ subject, quota, seen, owed }: Debt): ChargeLine => ({ charge: { subject, quota, cost: 0 }, seen, owed });

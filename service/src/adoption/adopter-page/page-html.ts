@@ -3,7 +3,7 @@ import { type Html, html } from '../../platform/html.ts';
 import { type AdopterAct, type AskState, asksMax } from '../applications/adopter-links.ts';
 import { contactCard, filled, formatTime, layout, messageCard, type Names, pictureOf, plain } from './page-layout.ts';
 import type { PageFacts } from './page-queries.ts';
-import type { Message, PageTexts, Question, StatusText } from './page-texts.ts';
+import type { ConfirmTexts, Message, PageTexts, StatusText } from './page-texts.ts';
 
 /** How an adopter withdraws and erases: by this link, by one that is mailed, by asking the shelter, or not at all. */
 export type Way = 'here' | 'mail' | 'shelter' | 'nowhere';
@@ -115,7 +115,7 @@ export const asksForAddress = ({ isReached, isErased }: PageFacts): boolean => !
 /** Who has adopted an animal asks its shelter. */
 export const mayErase = ({ status, isErased }: PageFacts): boolean => !isErased && status !== 'completed';
 
-function questionPage(facts: PageFacts, question: Question, more: readonly string[], texts: PageTexts, self: string): Html {
+function questionPage(facts: PageFacts, question: ConfirmTexts, more: readonly string[], texts: PageTexts, self: string): Html {
   const names = namesOf(facts);
   return layout(texts, {
     title: plain(question.title, names),

@@ -19,7 +19,7 @@ export interface Message {
 }
 
 /** A step that is asked about again. */
-export interface Question extends Message {
+export interface ConfirmTexts extends Message {
   readonly yes: string;
   readonly no: string;
 }
@@ -49,12 +49,17 @@ export interface PageTexts {
     readonly website: string;
     readonly none: string;
   };
-  readonly confirm: Question & { readonly notYou: Message };
+  readonly confirm: ConfirmTexts & { readonly notYou: Message };
   /** Of an application that was entered at the desk. */
   readonly confirmAddress: Message & { readonly yes: string };
   readonly obstacles: Readonly<Record<'unavailable' | 'exists' | 'tooMany' | 'full', Message>>;
-  readonly withdraw: Question & { readonly link: string; readonly reserved: string };
-  readonly erase: Question & { readonly link: string; readonly ofUnconfirmed: string; readonly ofOpen: string; readonly completed: string };
+  readonly withdraw: ConfirmTexts & { readonly link: string; readonly reserved: string };
+  readonly erase: ConfirmTexts & {
+    readonly link: string;
+    readonly ofUnconfirmed: string;
+    readonly ofOpen: string;
+    readonly completed: string;
+  };
   /** Before a link is mailed that withdraws or erases. `{minutes}`, `{left}` and `{max}` are numbers, `{time}` is a time. */
   readonly ask: {
     readonly why: string;

@@ -20,7 +20,7 @@ export async function lockAsked(tx: Transaction, id: bigint, linkNumber: bigint)
   return rowCount === 1;
 }
 
-export interface Asked {
+export interface AskedLink {
   /** Today (UTC). */
   readonly count: number;
   /** Of an act; null: none today. */
@@ -31,8 +31,8 @@ export interface Asked {
 
 const today = `date_trunc('day', now() at time zone 'utc') at time zone 'utc'`;
 
-export async function countAsked(db: Db, id: bigint, act: AdopterAct): Promise<Asked> {
-  const { rows } = await db.query<Omit<Asked, 'count'> & { count: bigint }>({
+export async function countAsked(db: Db, id: bigint, act: AdopterAct): Promise<AskedLink> {
+  const { rows } = await db.query<Omit<AskedLink, 'count'> & { count: bigint }>({
     name: 'count-adopter-links',
     text: `select count(*) as count, max(asked_at) filter (where act = $2) as "lastAt", ${today} + interval '1 day' as "resetAt"
       from adopter_links where application_id = $1 and asked_at >= ${today}`,

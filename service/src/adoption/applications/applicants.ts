@@ -34,7 +34,7 @@ import { moveAndRecord } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { getApplication, withdrawByAdopter } from './applications.ts';
 import { tellAdopter } from './link-mail.ts';
-import { type Erased, eraseLocked } from './settling.ts';
+import { type ErasedApplications, eraseLocked } from './settling.ts';
 import { findParts, lockApplication } from './transition-queries.ts';
 
 const shownMax = 1_000;
@@ -162,7 +162,7 @@ async function eraseBatch(
   by: AuditAuthor,
   addressee: Addressee,
   batchSizeMax: number,
-): Promise<Erased & { readonly found: number }> {
+): Promise<ErasedApplications & { readonly found: number }> {
   const found = await selectEnded(db, addressee, batchSizeMax);
   const total = { applications: 0, deleted: 0, responses: 0 };
   // Those of each animal in their own transaction: one that waits for several animals could deadlock with another.
@@ -203,7 +203,7 @@ export async function eraseApplicant(
   id: bigint,
   by: AuditAuthor | 'adopter',
   link?: AdopterLink,
-): Promise<Erased> {
+): Promise<ErasedApplications> {
   const erased = await rerunning(catalogue).transaction((tx) => eraseOne(tx, journal, id, by, link), theService);
   await awaitAdopterMail(db, [id]);
   return erased;
@@ -215,7 +215,7 @@ async function eraseOne(
   id: bigint,
   by: AuditAuthor | 'adopter',
   link: AdopterLink | undefined,
-): Promise<Erased> {
+): Promise<ErasedApplications> {
   const found = await findParts(tx, id);
   if (!found) throw applicationNotFound(String(id));
   const orders = await lockOrdersOfApplication(tx, { id, petId: found.petId });

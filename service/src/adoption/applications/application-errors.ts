@@ -92,7 +92,7 @@ const named = ({ id, name }: Pet) => `${name} (id ${id})`;
 const actionOf = (name: string) => applicationActions[name as ApplicationCallerAction];
 
 /** Says why the status of an application does not allow an action, and what can be done instead. */
-export const explainConflict = (id: bigint, standing: Standing, name: ApplicationCallerAction): string =>
+export const explainApplicationConflict = (id: bigint, standing: Standing, name: ApplicationCallerAction): string =>
   explainStateConflict(`Application ${id}`, standing.status, name, {
     actionsFrom: (status) =>
       applicationActionsFrom(status === standing.status ? standing : { status: status as ApplicationStatus, isReopenable: false }),

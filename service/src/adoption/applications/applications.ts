@@ -21,7 +21,7 @@ import {
   applicationExists,
   applicationNotFound,
   decidedElsewhere,
-  explainConflict,
+  explainApplicationConflict,
   MovedMeanwhile,
   notAvailable,
   requireAnimal,
@@ -256,5 +256,5 @@ const conflict = (application: Pick<Application, 'id' | 'status' | 'isReopenable
       : name === 'reopen' && status === lately.from
         ? ` Only what was ${status} by a link of its adopter can be reopened, for ${lately.days} days.`
         : '';
-  return new AppError('application_state_conflict', `${explainConflict(id, application, name)}${more}`);
+  return new AppError('application_state_conflict', `${explainApplicationConflict(id, application, name)}${more}`);
 };

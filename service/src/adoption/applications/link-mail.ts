@@ -6,7 +6,7 @@ import type { Language } from '../../platform/config.ts';
 import type { Transaction, Writer } from '../../platform/db/handles.ts';
 import { type AdopterAct, type AdopterLink, beginAdopterLink } from './adopter-link-queries.ts';
 import { mailTexts } from './application-mail-texts.ts';
-import { adopterNameIn, animalNameIn, contactOf, fill, type MailWords, shelterNameIn, textOf } from './mail-messages.ts';
+import { adopterNameIn, animalNameIn, contactOf, fill, type MailWords, messageTextOf, shelterNameIn } from './mail-messages.ts';
 import { findMailedApplication, type MailedApplication } from './mail-queries.ts';
 
 /** What adopters are told of links, and of what was done by them. Their subject is the application. */
@@ -66,7 +66,7 @@ function linkMessage({ texts, store }: MailWords, text: LinkText, application: M
     to: { address: adopterEmail, name },
     replyTo: text.hasContact && shelter.email !== null ? { address: shelter.email, name: shelterName } : undefined,
     subject: fill(text.subject, values),
-    text: textOf([...paragraphs, ...(text.hasContact ? [contactOf(texts, shelter)] : []), fill(texts.footer, values)]),
+    text: messageTextOf([...paragraphs, ...(text.hasContact ? [contactOf(texts, shelter)] : []), fill(texts.footer, values)]),
   };
 }
 
@@ -74,7 +74,7 @@ function linkMessage({ texts, store }: MailWords, text: LinkText, application: M
 const farewell = ({ texts, store }: MailWords, { subject, paragraphs }: LinkText, address: string): MailMessage => ({
   to: { address },
   subject,
-  text: textOf([texts.greeting.withoutName, ...paragraphs, fill(texts.footer, { store })]),
+  text: messageTextOf([texts.greeting.withoutName, ...paragraphs, fill(texts.footer, { store })]),
 });
 
 /** For how long an adopter's link withdraws or erases, from when it is sent. */

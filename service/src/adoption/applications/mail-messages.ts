@@ -27,7 +27,11 @@ export function adopterMessage(words: MailWords, kind: AdopterMailKind, applicat
     to: { address: adopterEmail, name },
     replyTo: shelter.email === null ? undefined : { address: shelter.email, name: shelterName },
     subject: fill(text.subject, values),
-    text: textOf([...[greeting, ...paragraphs].map((part) => fill(part, values)), contactOf(texts, shelter), fill(texts.footer, values)]),
+    text: messageTextOf([
+      ...[greeting, ...paragraphs].map((part) => fill(part, values)),
+      contactOf(texts, shelter),
+      fill(texts.footer, values),
+    ]),
     shelter: of,
   };
 }
@@ -39,12 +43,12 @@ function strangerMessage({ texts, store }: MailWords, kind: AdopterMailKind, add
   return {
     to: { address },
     subject: fill(subject, values),
-    text: textOf([texts.greeting.withoutName, ...paragraphs, texts.footer].map((part) => fill(part, values))),
+    text: messageTextOf([texts.greeting.withoutName, ...paragraphs, texts.footer].map((part) => fill(part, values))),
     isUnconfirmed: true,
   };
 }
 
-export const textOf = (paragraphs: readonly string[]) => `${paragraphs.join('\n\n')}\n`;
+export const messageTextOf = (paragraphs: readonly string[]) => `${paragraphs.join('\n\n')}\n`;
 
 /** Undefined: it has no address, or nothing waits for it. No adopter's data. */
 export function shelterMessage(
@@ -69,7 +73,7 @@ export function shelterMessage(
   return {
     to: { address: shelter.email, name: shelter.name ?? undefined },
     subject: plural(subject, Math.max(submitted, unanswered)),
-    text: textOf(paragraphs),
+    text: messageTextOf(paragraphs),
     shelter: { id: BigInt(shelter.id) },
   };
 }

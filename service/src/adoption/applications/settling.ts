@@ -10,7 +10,13 @@ import { deleteUnconfirmedApplicants, eraseAll, eraseAnswers } from './applicant
 import { cancelAdopterMail } from './application-mail.ts';
 import { applicationEvent, moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
-import { deleteUnconfirmed, lockOpenApplications, lockUnanswered, type OpenApplication, selectUnanswered } from './transition-queries.ts';
+import {
+  deleteUnconfirmedRow,
+  lockOpenApplications,
+  lockUnanswered,
+  type OpenApplication,
+  selectUnanswered,
+} from './transition-queries.ts';
 
 const unconfirmedHours = 72;
 
@@ -62,10 +68,10 @@ export async function closeUnanswered(db: Transactor, days: number, batchSizeMax
 
 /** Deletes a batch of applications whose adopters have not confirmed them in time. Returns how many. */
 export async function deleteUnconfirmedApplications(db: Transactor, batchSizeMax: number): Promise<number> {
-  return db.transaction(async (tx) => (await deleteUnconfirmed(tx, unconfirmedHours, batchSizeMax)).length, theService);
+  return db.transaction(async (tx) => (await deleteUnconfirmedRow(tx, unconfirmedHours, batchSizeMax)).length, theService);
 }
 
-export interface Erased {
+export interface ErasedApplications {
   readonly applications: number;
   /** Applications that the adopter had not confirmed. */
   readonly deleted: number;
@@ -73,7 +79,7 @@ export interface Erased {
   readonly responses: number;
 }
 
-const nothing: Erased = { applications: 0, deleted: 0, responses: 0 };
+const nothing: ErasedApplications = { applications: 0, deleted: 0, responses: 0 };
 
 /**
  * Erases the adopters from locked applications, from the responses stored for retries and from messages that wait; ends
@@ -84,7 +90,7 @@ export async function eraseLocked(
   journal: Journal,
   found: readonly Application[],
   extent: ErasureExtent,
-): Promise<Erased> {
+): Promise<ErasedApplications> {
   if (found.length === 0) return nothing;
   const ids = found.map(({ id }) => id);
   await deleteAdopterLinks(tx, ids);

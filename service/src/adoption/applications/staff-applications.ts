@@ -10,7 +10,7 @@ import {
   countListedApplications,
   findListedApplication,
   type ListedApplication,
-  type StaffPage,
+  type StaffApplicationPage,
   selectApplicationMoments,
   selectApplicationsOfAddress,
   selectApplicationsOfName,
@@ -23,36 +23,37 @@ import {
 export type { ApplicationMoment, ListedApplication, WaitingApplication };
 
 /** What staff read to decide: those of a shelter see what is its own, and nobody sees what an adopter has not confirmed. */
-export const listForStaff = (db: Db, staff: ActingKey, page: StaffPage): Promise<ListedApplication[]> =>
+export const listApplicationsForStaff = (db: Db, staff: ActingKey, page: StaffApplicationPage): Promise<ListedApplication[]> =>
   selectListedApplications(db, requireStaff(staff, 'manageOrders'), page);
 
 /** The address may be spelt as people spell it. */
-export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedApplication[]> =>
+export const listApplicationsOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedApplication[]> =>
   selectApplicationsOfAddress(db, requireStaff(staff, 'manageOrders'), normalizeEmail(email), limit);
 
 /** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
-export const listOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedApplication[]> =>
+export const listApplicationsOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedApplication[]> =>
   selectApplicationsOfName(db, requireStaff(staff, 'manageOrders'), wordsOfName(name), { limit, readMax: namesReadMax });
 
 /** Of an animal, or of all. At most `max` of each status. */
-export const countForStaff = (
+export const countApplicationsForStaff = (
   db: Db,
   staff: ActingKey,
   petId: bigint | undefined,
   max: number,
 ): Promise<ReadonlyMap<ApplicationStatus, number>> => countListedApplications(db, requireStaff(staff, 'manageOrders'), petId, max);
 
-export const findForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedApplication | undefined> =>
+export const findApplicationForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedApplication | undefined> =>
   findListedApplication(db, requireStaff(staff, 'manageOrders'), id);
 
 /** Of an application that the reader has found, the last `limit` steps, newest first. */
-export const listMoments = (db: Db, id: bigint, limit: number): Promise<ApplicationMoment[]> => selectApplicationMoments(db, id, limit);
+export const listApplicationMoments = (db: Db, id: bigint, limit: number): Promise<ApplicationMoment[]> =>
+  selectApplicationMoments(db, id, limit);
 
 /** How many want an animal. */
 export const countOpen = (db: Db, petId: bigint): Promise<number> => countOfPet(db, petId);
 
 /** Those that have had this status for `days` without an act, oldest first. */
-export const listWaiting = (
+export const listWaitingApplications = (
   db: Db,
   staff: ActingKey,
   { status, days, limit }: { readonly status: ConfirmedStatus; readonly days: number; readonly limit: number },

@@ -20,7 +20,7 @@ export interface ListedApplication extends Application {
   readonly client: string;
 }
 
-export interface StaffPage {
+export interface StaffApplicationPage {
   readonly statuses: readonly ConfirmedStatus[];
   /** Undefined: of every animal. */
   readonly petId?: bigint | undefined;
@@ -34,7 +34,7 @@ export interface StaffPage {
 const idMax = 9_223_372_036_854_775_807n;
 
 /** One keyset page, read from an index for each status, as `selectApplications` is. */
-export async function selectListedApplications(db: Db, staffOf: StaffOf, page: StaffPage): Promise<ListedApplication[]> {
+export async function selectListedApplications(db: Db, staffOf: StaffOf, page: StaffApplicationPage): Promise<ListedApplication[]> {
   const { statuses, petId, cursor, limit, isNewestFirst = false, hasAnswers = false } = page;
   const [way, after, until] = isNewestFirst ? ['desc', '<', '>='] : ['asc', '>', '<='];
   const values: unknown[] = [cursor ?? (isNewestFirst ? idMax : 0n), limit, statuses];

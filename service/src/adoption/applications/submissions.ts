@@ -26,7 +26,7 @@ import { moveAndRecord, recordSubmission } from './application-records.ts';
 import type { Application, NewApplication } from './application-schemas.ts';
 import { addToCounts, findHoldings, type Holding, lockSubmissions } from './count-queries.ts';
 import {
-  confirmAddress,
+  confirmAdopterAddress,
   countUnconfirmedOfAdopter,
   findOpenOfAdopter,
   findParts,
@@ -110,7 +110,7 @@ export async function confirmByAdopter(
   if (address === null) return application;
   // Entered at the desk, or confirmed before: a reader may press the button twice.
   if (application.status !== unconfirmed) {
-    await confirmAddress(tx, id);
+    await confirmAdopterAddress(tx, id);
     return application;
   }
   const bounds = await readBounds(tx, clientId);
@@ -174,20 +174,20 @@ export interface Applicant {
 }
 
 /** What the open applications of an animal take. */
-export interface Places {
+export interface ApplicationPlaces {
   readonly max: number;
   readonly holdings: readonly Holding[];
 }
 
 /** Exact if the animal is locked. */
-export const readPlaces = (db: Db, petId: bigint): Promise<Places> => findHoldings(db, petId);
+export const readPlaces = (db: Db, petId: bigint): Promise<ApplicationPlaces> => findHoldings(db, petId);
 
 /**
  * Why an applicant gets no place. Undefined: there is one. Staff have as many places as all clients together, so that those can't keep
  * them from entering an application. Applications of suspended clients take none, except from their own client, whose adopters may
  * confirm others.
  */
-export function findFull(pet: Pet, { max, holdings }: Places, { clientId, isEntry }: Applicant): AppError | undefined {
+export function findFull(pet: Pet, { max, holdings }: ApplicationPlaces, { clientId, isEntry }: Applicant): AppError | undefined {
   const counted = holdings.filter((holding) => !holding.isSuspended || holding.clientId === clientId);
   const count = (of: readonly Holding[], what: 'sent' | 'entered') => of.reduce((sum, holding) => sum + holding[what], 0);
   if (isEntry) {
@@ -205,7 +205,7 @@ export function findFull(pet: Pet, { max, holdings }: Places, { clientId, isEntr
 }
 
 /** Whether anybody gets no place. */
-export function isAnyFull({ max, holdings }: Places): boolean {
+export function isAnyFull({ max, holdings }: ApplicationPlaces): boolean {
   const [sent, entered] = [holdings.map((one) => one.sent), holdings.map((one) => one.entered)];
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   return sum(sent) >= max || sum(entered) >= max || Math.max(0, ...sent) >= max - keptFor(max);

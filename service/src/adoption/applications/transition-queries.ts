@@ -123,7 +123,7 @@ export async function moveApplications(tx: Transaction, ids: readonly bigint[], 
 }
 
 /** The adopter has followed a link that was mailed to the address. The application is locked. */
-export async function confirmAddress(tx: Transaction, id: bigint): Promise<void> {
+export async function confirmAdopterAddress(tx: Transaction, id: bigint): Promise<void> {
   await tx.query({
     name: 'confirm-address',
     text: 'update applications set is_confirmed = true where id = $1 and not is_confirmed',
@@ -235,7 +235,7 @@ export async function lockUnanswered(tx: Transaction, ids: readonly bigint[], da
 }
 
 /** Deletes a batch of applications that were not confirmed in time. They have no history. */
-export async function deleteUnconfirmed(tx: Transaction, hours: number, limit: number): Promise<bigint[]> {
+export async function deleteUnconfirmedRow(tx: Transaction, hours: number, limit: number): Promise<bigint[]> {
   const { rows } = await tx.query<{ id: bigint }>({
     name: 'delete-unconfirmed-applications',
     text: `with old as materialized (select id from applications where status = 'unconfirmed' and created_at <= now() - make_interval(hours => $1)

@@ -52,7 +52,7 @@ export async function eraseOldAdopters(
   }, theService);
 }
 
-export interface Erased {
+export interface ErasedOrders {
   readonly orders: number;
   /** Stored responses that contained the adopter's data. */
   readonly responses: number;
@@ -64,7 +64,7 @@ export async function eraseAdopterOf(
   journal: Journal,
   id: bigint,
   eraseApplicants: EraseApplicants,
-): Promise<Erased | undefined> {
+): Promise<ErasedOrders | undefined> {
   return db.transaction(async (tx) => {
     const order = await lockOrderToErase(tx, id);
     return order && erase(tx, journal, [order], eraseApplicants);
@@ -72,7 +72,7 @@ export async function eraseAdopterOf(
 }
 
 /** Erases the adopter from locked orders of one application, which is erased too. Their animal is locked. */
-export const eraseLockedOrders = (tx: Transaction, journal: Journal, orders: readonly OrderToErase[]): Promise<Erased> =>
+export const eraseLockedOrders = (tx: Transaction, journal: Journal, orders: readonly OrderToErase[]): Promise<ErasedOrders> =>
   erase(tx, journal, orders, noApplicants);
 
 export { lockOrdersOfApplication };
@@ -86,7 +86,7 @@ export async function eraseAdopterByEmail(
   email: string,
   batchSizeMax: number,
   eraseApplicants: EraseApplicants,
-): Promise<Erased & { open: bigint[] }> {
+): Promise<ErasedOrders & { open: bigint[] }> {
   const total = { orders: 0, responses: 0 };
   for (;;) {
     const erased = await db.transaction(
@@ -117,7 +117,12 @@ const noApplicants: EraseApplicants = async () => 0;
  * Erases the adopters from the orders and from the responses stored for retries. The events are recorded while the animals are
  * locked, as all events about an animal's orders are, so that they are in order.
  */
-async function erase(tx: Transaction, journal: Journal, found: readonly OrderToErase[], eraseApplicants: EraseApplicants): Promise<Erased> {
+async function erase(
+  tx: Transaction,
+  journal: Journal,
+  found: readonly OrderToErase[],
+  eraseApplicants: EraseApplicants,
+): Promise<ErasedOrders> {
   if (found.length === 0) return { orders: 0, responses: 0 };
   await lockPetRows(
     tx,

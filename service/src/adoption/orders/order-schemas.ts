@@ -116,5 +116,5 @@ const states: States = {
 };
 
 /** Says why the status of an order does not allow an action, and what can be done instead. */
-export const explainConflict = (id: bigint, status: OrderStatus, name: CallerAction): string =>
+export const explainOrderConflict = (id: bigint, status: OrderStatus, name: CallerAction): string =>
   explainStateConflict(`Order ${id}`, status, name, states);

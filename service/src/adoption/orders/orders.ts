@@ -36,7 +36,7 @@ import {
   openOrdersLock,
   selectOpenOrderIds,
 } from './order-queries.ts';
-import { explainConflict, type NewOrder, type Order, orderEventJson } from './order-schemas.ts';
+import { explainOrderConflict, type NewOrder, type Order, orderEventJson } from './order-schemas.ts';
 
 export { findOpenOrder, findOpenOrdersOfPets, findOrderedPets };
 
@@ -248,6 +248,6 @@ function conflict({ id, status }: Pick<Order, 'id' | 'status'>, name: CallerActi
   // The order reached the required status after the update had looked for it. A retry will succeed.
   const message = actionsFrom(status).includes(name)
     ? `Order ${id} has just become ${status}. Retry the request.`
-    : explainConflict(id, status, name);
+    : explainOrderConflict(id, status, name);
   return new AppError('order_state_conflict', message);
 }

@@ -28,35 +28,35 @@ const nameWordsMax = 8;
 export const wordsOfName = (name: string): string[] => foldedWords(name).slice(0, nameWordsMax);
 
 /** What staff read to decide: those of a shelter see what is its own. */
-export const listForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promise<ListedOrder[]> =>
+export const listOrdersForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promise<ListedOrder[]> =>
   selectListedOrders(db, requireStaff(staff, 'manageOrders'), page);
 
-export const listOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedOrder[]> =>
+export const listOrdersOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedOrder[]> =>
   selectOrdersOfAddress(db, requireStaff(staff, 'manageOrders'), email, limit);
 
 /** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
-export const listOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedOrder[]> =>
+export const listOrdersOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedOrder[]> =>
   selectOrdersOfName(db, requireStaff(staff, 'manageOrders'), wordsOfName(name), { limit, readMax: namesReadMax });
 
 /** At most `max` of each status. */
-export const countForStaff = (
+export const countOrdersForStaff = (
   db: Db,
   staff: ActingKey,
   statuses: readonly OrderStatus[],
   max: number,
 ): Promise<ReadonlyMap<OrderStatus, number>> => countListedOrders(db, requireStaff(staff, 'manageOrders'), statuses, max);
 
-export const findForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedOrder | undefined> =>
+export const findOrderForStaff = (db: Db, staff: ActingKey, id: bigint): Promise<ListedOrder | undefined> =>
   findListedOrder(db, requireStaff(staff, 'manageOrders'), id);
 
 /** The order that reserves an animal. */
 export async function findOpenForStaff(db: Db, staff: ActingKey, petId: bigint): Promise<ListedOrder | undefined> {
   const id = (await findOpenOrdersOfPets(db, [petId])).get(petId);
-  return id === undefined ? undefined : findForStaff(db, staff, id);
+  return id === undefined ? undefined : findOrderForStaff(db, staff, id);
 }
 
 /** Of an order that the reader has found, the last `limit` steps, newest first. */
-export const listMoments = (db: Db, order: Pick<Order, 'id' | 'petId'>, limit: number): Promise<OrderMoment[]> =>
+export const listOrderMoments = (db: Db, order: Pick<Order, 'id' | 'petId'>, limit: number): Promise<OrderMoment[]> =>
   selectOrderMoments(db, order, limit);
 
 /** Those that wait to be approved, the next to expire first. */

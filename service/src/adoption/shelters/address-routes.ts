@@ -9,7 +9,7 @@ import { messagePage } from '../adopter-page/page-html.ts';
 import { filled, layout, pageHeaders } from '../adopter-page/page-layout.ts';
 import { type Message, type PageTexts, pageTexts } from '../adopter-page/page-texts.ts';
 import { type ShelterLinks, shelterPagesPath } from './address-mail.ts';
-import { confirmAddress, findAddress } from './shelters.ts';
+import { confirmShelterAddress, findAddress } from './shelters.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -53,7 +53,8 @@ export async function shelterAddressPages(app: FastifyInstance, { db, links, adm
     const names = namesOf(link.shelterId, found);
     if (request.method === 'POST') {
       if (isFromElsewhere(request, config.publicUrl)) return send(reply.status(403), messagePage(common.fromElsewhere, common));
-      if (!(await confirmAddress(db, link.shelterId, link.isOf))) return send(reply.status(404), messagePage(common.notFound, common));
+      if (!(await confirmShelterAddress(db, link.shelterId, link.isOf)))
+        return send(reply.status(404), messagePage(common.notFound, common));
       return send(reply, messagePage(done, common, names));
     }
     if (found.isConfirmed) return send(reply, messagePage(done, common, names));

@@ -95,7 +95,7 @@ interface Mails {
   readonly mails: boolean;
 }
 
-export async function listWaiting(
+export async function listWaitingShelters(
   db: Db,
   { afterId, limit, mails }: Mails & { readonly afterId: bigint; readonly limit: number },
 ): Promise<WaitingShelter[]> {
@@ -133,14 +133,14 @@ export async function confirmShelter(
     const asksByMail = waiting.includes('email');
     if (asksByMail) await queueAddressMail(tx, id);
     const fields = waiting.filter((field) => field !== 'email');
-    const confirmed = { ...before, ...wordsOf(shelter, fields) };
+    const confirmed = { ...before, ...confirmedWordsOf(shelter, fields) };
     if (fields.length > 0) {
       await save(tx, { ...shelter, confirmed: before }, { ...shelter, confirmed });
       await recordAudit(tx, by, 'shelter.confirmed', {
         targetId: id,
         shelterId: id,
-        before: wordsOf(before, fields),
-        after: wordsOf(confirmed, fields),
+        before: confirmedWordsOf(before, fields),
+        after: confirmedWordsOf(confirmed, fields),
       });
     } else if (changedIn !== null) tx.acknowledge(changedIn);
     return { shelter, confirmed: fields, asksByMail };
@@ -159,7 +159,7 @@ export async function findAddress(
 }
 
 /** Somebody has followed the link that was mailed there. False: the shelter has another address now. */
-export const confirmAddress = (db: Transactor, id: bigint, isAddress: (email: string) => boolean): Promise<boolean> =>
+export const confirmShelterAddress = (db: Transactor, id: bigint, isAddress: (email: string) => boolean): Promise<boolean> =>
   db.transaction(async (tx) => {
     const email = (await lockShelter(tx, id))?.shelter.email;
     if (!email || !isAddress(email)) return false;
@@ -257,7 +257,7 @@ export const isStoreStaff = (key: KeyRights): boolean => staffReach(key, 'manage
 /** What is confirmed once store staff have written these values. */
 export const confirmedByWriting = (confirmed: ShelterWords, changes: ShelterChanges, values: ShelterValues): ShelterWords => ({
   ...confirmed,
-  ...wordsOf(
+  ...confirmedWordsOf(
     values,
     wordFields.filter((field) => changes[field] !== undefined),
   ),
@@ -267,7 +267,7 @@ export const confirmedByWriting = (confirmed: ShelterWords, changes: ShelterChan
 export const waitingFields = (values: ShelterWords, confirmed: ShelterWords, { mails }: { readonly mails: boolean }): WordField[] =>
   wordFields.filter((field) => values[field] !== null && values[field] !== confirmed[field] && (field !== 'email' || mails));
 
-export const wordsOf = (values: ShelterWords, fields: readonly WordField[]): Partial<ShelterWords> =>
+export const confirmedWordsOf = (values: ShelterWords, fields: readonly WordField[]): Partial<ShelterWords> =>
   Object.fromEntries(fields.map((field) => [field, values[field]]));
 
 export const isSameWords = (one: ShelterWords, other: ShelterWords): boolean => wordFields.every((field) => one[field] === other[field]);

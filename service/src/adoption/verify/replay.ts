@@ -3,7 +3,7 @@ import { findOrderTransition, isOpen, placing } from '../../domain/order-states.
 import { mayHaveOutcome, outcomeKind, outcomes, outcomeUndoing, undoneKind } from '../../domain/outcomes.ts';
 import { petStatuses, removed } from '../../domain/pet-statuses.ts';
 import type { ShelterMove } from '../../domain/shelters.ts';
-import type { HistoryRow, OrderState, PetState } from './verify-queries.ts';
+import type { HistoryRow, VerifiedOrder, VerifiedPet } from './verify-queries.ts';
 
 interface ReplayedHold {
   readonly reason: string;
@@ -39,8 +39,8 @@ export class Replay {
 
   /** Compares the end of the history with the current rows. */
   compare(
-    { status: pet, shelterId, holdReason, holdReleases, undoableUntil }: PetState,
-    orders: readonly OrderState[],
+    { status: pet, shelterId, holdReason, holdReleases, undoableUntil }: VerifiedPet,
+    orders: readonly VerifiedOrder[],
   ): string | undefined {
     if (this.#due) return `animal ${this.#petId}: ${this.#missingChange(this.#due)}`;
     if (pet !== this.#pet) return `animal ${this.#petId}: its history ends with ${named(this.#pet)}, but its status is ${pet}`;

@@ -22,7 +22,7 @@ export interface HistoryRow {
   readonly outcome: string | null;
 }
 
-export interface PetState {
+export interface VerifiedPet {
   readonly id: bigint;
   readonly status: string;
   readonly shelterId: bigint;
@@ -33,7 +33,7 @@ export interface PetState {
   readonly undoableUntil: Date | null;
 }
 
-export interface OrderState extends Pick<PetState, 'id' | 'status' | 'shelterId'> {
+export interface VerifiedOrder extends Pick<VerifiedPet, 'id' | 'status' | 'shelterId'> {
   readonly petId: bigint;
   readonly applicationId: bigint | null;
 }
@@ -45,8 +45,8 @@ export interface RowOfPet {
 }
 
 /** Animals in order of id, after `afterId`. */
-export async function selectPetStates(db: Db, afterId: bigint, limit: number): Promise<PetState[]> {
-  const { rows } = await db.query<PetState>({
+export async function selectPetStates(db: Db, afterId: bigint, limit: number): Promise<VerifiedPet[]> {
+  const { rows } = await db.query<VerifiedPet>({
     name: 'verify-pets',
     text: `select id, case when removed_at is null then status::text else 'removed' end as status, shelter_id as "shelterId",
         hold_reason as "holdReason", hold_releases as "holdReleases", undoable_until as "undoableUntil"
@@ -57,8 +57,8 @@ export async function selectPetStates(db: Db, afterId: bigint, limit: number): P
 }
 
 /** The orders of a range of animals after one order, sorted by animal. */
-export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigint, limit: number): Promise<OrderState[]> {
-  const { rows } = await db.query<OrderState>({
+export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigint, limit: number): Promise<VerifiedOrder[]> {
+  const { rows } = await db.query<VerifiedOrder>({
     name: 'verify-orders',
     text: `select id, pet_id as "petId", status, shelter_id as "shelterId", application_id as "applicationId" from orders
       where (pet_id, id) > ($1, $2) and pet_id <= $3 order by pet_id, id limit $4`,

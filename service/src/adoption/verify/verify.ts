@@ -10,14 +10,14 @@ import {
   findMissingNames,
   type HistoryRow,
   haveEnded,
-  type OrderState,
-  type PetState,
   readLastPetId,
   readLastRow,
   selectHistory,
   selectOrderStates,
   selectOutbox,
   selectPetStates,
+  type VerifiedOrder,
+  type VerifiedPet,
 } from './verify-queries.ts';
 
 export interface Verification extends VerifiedRange {
@@ -123,7 +123,7 @@ const findUnknownAuthor = (tx: Db, rows: readonly HistoryRow[]): Promise<string 
   );
 
 /** An order that was placed for an application which says otherwise. What the application names is compared there. */
-async function findDisownedOrder(tx: Db, orders: readonly OrderState[]): Promise<string | undefined> {
+async function findDisownedOrder(tx: Db, orders: readonly VerifiedOrder[]): Promise<string | undefined> {
   const placed = orders.flatMap((order) => (order.applicationId === null ? [] : { ...order, applicationId: order.applicationId }));
   if (placed.length === 0) return undefined;
   const found = new Map((await selectApplicationsOfOrders(tx, placed)).map((one) => [one.orderId, one]));
@@ -138,7 +138,7 @@ async function findDisownedOrder(tx: Db, orders: readonly OrderState[]): Promise
   return undefined;
 }
 
-function findViolation(pets: readonly PetState[], orders: readonly OrderState[], rows: readonly HistoryRow[]): string | undefined {
+function findViolation(pets: readonly VerifiedPet[], orders: readonly VerifiedOrder[], rows: readonly HistoryRow[]): string | undefined {
   const replays = new Map(pets.map(({ id }) => [id, new Replay(id)]));
   for (const row of rows) {
     const replay = replays.get(row.petId);
@@ -204,8 +204,8 @@ async function untilEnded(db: Snapshotter, nextTransaction: string): Promise<voi
 }
 
 /** Reads in batches, since one animal may have many. */
-async function readOrders(tx: Db, afterPetId: bigint, lastPetId: bigint): Promise<OrderState[]> {
-  const orders: OrderState[] = [];
+async function readOrders(tx: Db, afterPetId: bigint, lastPetId: bigint): Promise<VerifiedOrder[]> {
+  const orders: VerifiedOrder[] = [];
   for (let after = startOf(afterPetId); ; ) {
     const batch = await selectOrderStates(tx, after, lastPetId, rowsPerRange);
     orders.push(...batch);

@@ -11,10 +11,10 @@ import { type RedisKeys, type RedisLink, RedisLost } from '../../platform/redis/
 import { logLength, newToken } from './change-log.ts';
 import { pageAgeMaxMs } from './page-cache.ts';
 import {
+  type AnnouncedPetChanges,
   everything,
   everythingText,
   type PetChange,
-  type PetChanges,
   type ShownChange,
   writeChanges,
   writeShownChange,
@@ -260,7 +260,7 @@ const transactionsMax = 1_000;
 /** What transactions have changed, as far as a cached page can show it. */
 export interface Announced {
   /** Animals, which every list shows. */
-  readonly changes: PetChanges;
+  readonly changes: AnnouncedPetChanges;
   /** Of what only listings show: a profile, a photo or a shelter. As they are written to the log. */
   readonly shown: WrittenChanges;
   readonly transactionIds: readonly string[];
@@ -278,7 +278,7 @@ export class Announcement implements Announced {
     return this.#changes.length === 0 && this.#shown !== everything && this.#shown.size === 0;
   }
 
-  get changes(): PetChanges {
+  get changes(): AnnouncedPetChanges {
     return this.#changes;
   }
 

@@ -18,7 +18,7 @@ export interface PetChange {
 }
 
 /** `everything`: some change is not known, so any list may have changed. */
-export type PetChanges = readonly PetChange[] | typeof everything;
+export type AnnouncedPetChanges = readonly PetChange[] | typeof everything;
 export const everything = 'everything';
 
 /**
@@ -48,13 +48,13 @@ export function touches({ categoryId, status, ids, after, last }: Footprint, cha
 
 export const everythingText = '*';
 
-export function writeChanges(changes: PetChanges): string {
+export function writeChanges(changes: AnnouncedPetChanges): string {
   if (changes === everything) return everythingText;
   return changes.map(({ id, before, after }) => `${id}:${writeState(before)}:${writeState(after)}`).join(' ');
 }
 
 /** Text that this release can't read may be of a later one, and counts as everything. */
-export function readChanges(text: string): PetChanges {
+export function readChanges(text: string): AnnouncedPetChanges {
   if (text === '') return [];
   const changes: PetChange[] = [];
   for (const part of text.split(' ')) {
@@ -77,7 +77,7 @@ export function readState(text: string): PetState | undefined {
 }
 
 /** Where a shelter is, in degrees. */
-export interface Place {
+export interface Coordinates {
   readonly latitude: number;
   readonly longitude: number;
 }
@@ -97,7 +97,7 @@ interface AnimalChange {
   /** Before and after the change. */
   readonly state: PetState;
   /** Of its shelter, before and after the change; null: it has none, so the animal is near no place. Undefined: not known. */
-  readonly place: Place | null | undefined;
+  readonly place: Coordinates | null | undefined;
   /** All that its document has, before or after the change. Undefined: not known. */
   readonly terms: TermSet | undefined;
 }
@@ -113,7 +113,7 @@ export interface ListingFootprint {
     /** The bits of the terms that its document must have: all of one of these. */
     readonly bits: ReadonlyArray<readonly number[]>;
     /** Undefined: the search is not near a place. */
-    readonly isNear: ((place: Place) => boolean) | undefined;
+    readonly isNear: ((place: Coordinates) => boolean) | undefined;
     /** It is near a place, or in a town. */
     readonly asksForPlace: boolean;
   };
@@ -168,12 +168,12 @@ const noPlace = 'none';
 const degrees = '-?\\d+(?:\\.\\d+)?(?:e-?\\d+)?';
 const animalText = new RegExp(`^animal:(\\d{1,19}):(${stateText}):((?:${degrees},${degrees}|${noPlace})?):([\\w-]*)$`);
 
-function writePlace(place: Place | null | undefined): string {
+function writePlace(place: Coordinates | null | undefined): string {
   if (place === undefined) return '';
   return place === null ? noPlace : `${place.latitude},${place.longitude}`;
 }
 
-function readPlace(text: string): Place | null | undefined {
+function readPlace(text: string): Coordinates | null | undefined {
   if (text === '') return undefined;
   if (text === noPlace) return null;
   const [latitude = 0, longitude = 0] = text.split(',').map(Number);

@@ -54,7 +54,7 @@ export async function findPhoto(db: Db, petId: bigint, id: bigint): Promise<Phot
 }
 
 /** The transactions that have changed the photos that listings show of an animal within the last minute. */
-export async function selectRecentTransactions(tx: Transaction, petId: bigint): Promise<string[]> {
+export async function selectRecentPhotoTransactions(tx: Transaction, petId: bigint): Promise<string[]> {
   const { rows } = await tx.query<{ transactionId: string | null }>({
     name: 'recent-photo-transactions',
     text: `select distinct ${recentTransactionOf('photos', 'updated_at')} as "transactionId" from photos where pet_id = $1 and status = 'ready'`,

@@ -19,7 +19,7 @@ import {
   type PhotoRow,
   restartPhoto,
   selectPhotos,
-  selectRecentTransactions,
+  selectRecentPhotoTransactions,
   setAlt,
   setOrder,
 } from './photo-queries.ts';
@@ -149,7 +149,7 @@ export async function changePhoto(
       return getPhoto(tx, petId, id);
     }
     // This may be a retry, after a process that died before its announcement.
-    for (const transactionId of await selectRecentTransactions(tx, petId)) tx.acknowledge(transactionId);
+    for (const transactionId of await selectRecentPhotoTransactions(tx, petId)) tx.acknowledge(transactionId);
     return before;
   }, writer);
 }

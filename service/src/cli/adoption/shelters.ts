@@ -17,7 +17,7 @@ import {
   confirmShelter,
   createShelter,
   getWaiting,
-  listWaiting,
+  listWaitingShelters,
   type WaitingShelter,
 } from '../../adoption/shelters/shelters.ts';
 import { theService } from '../../domain/actor.ts';
@@ -165,7 +165,7 @@ function addConfirmCommand(shelters: Command, config: ReadConfig): void {
       const read = async () => {
         const found: WaitingShelter[] = [];
         for (let page: WaitingShelter[] = []; found.length === 0 || page.length === pageSize; found.push(...page)) {
-          page = await listWaiting(db, { afterId: found.at(-1)?.shelter.id ?? 0n, limit: pageSize, mails });
+          page = await listWaitingShelters(db, { afterId: found.at(-1)?.shelter.id ?? 0n, limit: pageSize, mails });
           if (page.length === 0) break;
         }
         return found;

@@ -1,15 +1,15 @@
 import { hasAccess } from '../../access/admission/access.ts';
 import {
   countOpen,
-  findForStaff as findApplication,
+  findApplicationForStaff as findApplication,
   type ListedApplication,
-  listMoments,
+  listApplicationMoments,
 } from '../../adoption/applications/staff-applications.ts';
 import {
   findOpenForStaff,
-  findForStaff as findOrder,
+  findOrderForStaff as findOrder,
   type ListedOrder,
-  listMoments as listOrderMoments,
+  listOrderMoments,
 } from '../../adoption/orders/staff-orders.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import { findPetToOrder, findPlacement, type PetToOrder } from '../../animals/pets/pets.ts';
@@ -130,7 +130,7 @@ export const explainOrder =
 
 async function lastDeed({ db }: Reading, id: bigint, visit: Visit): Promise<Html | undefined> {
   const application = await findApplication(db, visit.caller, id);
-  const [last] = await listMoments(db, id, 1);
+  const [last] = await listApplicationMoments(db, id, 1);
   return (
     last &&
     application &&

@@ -1,16 +1,16 @@
 import {
-  countForStaff,
-  findForStaff,
+  countApplicationsForStaff,
+  findApplicationForStaff,
   type ListedApplication,
-  listForStaff,
-  listOfAdopter,
-  listOfName,
+  listApplicationsForStaff,
+  listApplicationsOfAdopter,
+  listApplicationsOfName,
 } from '../../adoption/applications/staff-applications.ts';
 import type { ConfirmedStatus } from '../../domain/application-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { findForStaff as findAnimal } from '../../search/listings/staff-list.ts';
+import { findAnimalForStaff as findAnimal } from '../../search/listings/staff-list.ts';
 import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -39,7 +39,7 @@ export function addApplicationList(screens: Screens, { db }: AdoptionParts): voi
       const search = searchOf(query);
       const tab = tabs.find(({ key }) => key === query.get('state')) ?? (tabs[0] as Tab<ConfirmedStatus>);
       const found = search === '' ? await page(visit, tab, petId) : { rows: await find(visit, search), next: undefined };
-      const counts = await countForStaff(db, visit.caller, petId, countMax);
+      const counts = await countApplicationsForStaff(db, visit.caller, petId, countMax);
       const title = pet ? `Applications for ${pet.name}` : 'Applications';
       const newest = petId === undefined ? '' : `?pet=${petId}`;
       return {
@@ -59,17 +59,17 @@ ${search === '' && tab.key === 'ended' && html`<p><a href="/applications/ends">T
 
   async function page(visit: Visit, { statuses, isNewestFirst = false }: Tab<ConfirmedStatus>, petId: bigint | undefined) {
     const cursor = parseInt64(visit.query.get('cursor') ?? '');
-    const rows = await listForStaff(db, visit.caller, { statuses, petId, cursor, limit: pageSize + 1, isNewestFirst });
+    const rows = await listApplicationsForStaff(db, visit.caller, { statuses, petId, cursor, limit: pageSize + 1, isNewestFirst });
     const shown = rows.slice(0, pageSize);
     return { rows: shown, next: rows.length > pageSize ? String(shown.at(-1)?.id) : undefined };
   }
 
   async function find(visit: Visit, search: string): Promise<readonly ListedApplication[]> {
     const kind = kindOf(search);
-    if (kind === 'address') return listOfAdopter(db, visit.caller, search, pageSize);
-    if (kind === 'name') return listOfName(db, visit.caller, search, pageSize);
+    if (kind === 'address') return listApplicationsOfAdopter(db, visit.caller, search, pageSize);
+    if (kind === 'name') return listApplicationsOfName(db, visit.caller, search, pageSize);
     const id = parseInt64(search.replace(/^#\s*/, ''));
-    const found = id === undefined ? undefined : await findForStaff(db, visit.caller, id);
+    const found = id === undefined ? undefined : await findApplicationForStaff(db, visit.caller, id);
     return found ? [found] : [];
   }
 }

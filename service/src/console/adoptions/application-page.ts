@@ -4,8 +4,8 @@ import { endAdopterLinks, isReached } from '../../adoption/applications/adopter-
 import { findUndelivered } from '../../adoption/applications/application-mail.ts';
 import { ApplicationNoteSchema } from '../../adoption/applications/application-schemas.ts';
 import { setNote } from '../../adoption/applications/applications.ts';
-import { type ListedApplication, listMoments } from '../../adoption/applications/staff-applications.ts';
-import { findForStaff as findOrder } from '../../adoption/orders/staff-orders.ts';
+import { type ListedApplication, listApplicationMoments } from '../../adoption/applications/staff-applications.ts';
+import { findOrderForStaff as findOrder } from '../../adoption/orders/staff-orders.ts';
 import { lockPetRows } from '../../animals/pets/pets.ts';
 import { allowsApplicationAction, scopesForApplication } from '../../domain/application-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
@@ -44,7 +44,7 @@ export function addApplicationPage(screens: Screens, parts: AdoptionParts): Inli
       const situation = await readSituation(parts, visit, petId);
       const phone = adopter?.phone ?? undefined;
       const failures = await findUndelivered(db, id);
-      const moments = await listMoments(db, id, momentsMax);
+      const moments = await listApplicationMoments(db, id, momentsMax);
       // A closed one stays in its shelter when the animal moves to another, with the order.
       const order = orderId === null ? undefined : await findOrder(db, visit.caller, orderId);
       const isWaiting = status === 'submitted' || status === 'reviewing';

@@ -15,7 +15,7 @@ import { scopesThat } from '../../domain/scopes.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { findForStaff as findAnimal } from '../../search/listings/staff-list.ts';
+import { findAnimalForStaff as findAnimal } from '../../search/listings/staff-list.ts';
 import { emptyState, factList, icon, table } from '../frame/elements.ts';
 import { notFound } from '../screens/page-error.ts';
 import type { Screens } from '../screens/screens.ts';

@@ -1,4 +1,4 @@
-import { type ListedApplication, listForStaff } from '../../adoption/applications/staff-applications.ts';
+import { type ListedApplication, listApplicationsForStaff } from '../../adoption/applications/staff-applications.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, type HtmlValue, html, personal } from '../../platform/html.ts';
@@ -38,7 +38,7 @@ export function addComparison(screens: Screens, parts: AdoptionParts, forms: Inl
       const situation = await readSituation(parts, visit, petId);
       const pet = situation.animal?.pet.name ?? '';
       const cursor = parseInt64(visit.query.get('cursor') ?? '');
-      const rows = await listForStaff(db, visit.caller, {
+      const rows = await listApplicationsForStaff(db, visit.caller, {
         statuses: ['submitted', 'reviewing', 'accepted'],
         petId,
         cursor,

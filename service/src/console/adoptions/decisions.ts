@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { previewMail } from '../../adoption/applications/application-mail.ts';
 import { DeclineSchema } from '../../adoption/applications/application-schemas.ts';
 import { actOnApplication } from '../../adoption/applications/applications.ts';
-import { type ListedApplication, listMoments } from '../../adoption/applications/staff-applications.ts';
+import { type ListedApplication, listApplicationMoments } from '../../adoption/applications/staff-applications.ts';
 import {
   type ApplicationCallerAction,
   allowsApplicationAction,
@@ -94,7 +94,7 @@ ${typed && html`<section class="card"><h2>What you wrote</h2><p class="soft">It 
 
   /** Why there is nothing to decide. */
   async function closedCard(visit: Visit, application: ListedApplication, obstacle: Html | undefined): Promise<Html> {
-    const [last] = await listMoments(parts.db, application.id, 1);
+    const [last] = await listApplicationMoments(parts.db, application.id, 1);
     return html`<section class="card"><p>${applicationLabel(application.status)}</p>
 <p>${obstacle ?? (last && html`${applicationDeed(last, visit.person, application)}, ${visit.times.at(last.at)}.`)}</p>
 <p class="acts"><a class="button quiet" href="/applications/${application.id}">See the application</a></p></section>`;

@@ -8,7 +8,7 @@ import { questionTypeTable } from '../../domain/question-types.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { listForStaff } from '../../search/listings/staff-list.ts';
+import { listAnimalsForStaff } from '../../search/listings/staff-list.ts';
 import { busySearch, unlessBusy } from '../animals/animal-list.ts';
 import { categoryName, stateLabel } from '../animals/animal-words.ts';
 import type { Choice, Fields } from '../forms/fields.ts';
@@ -48,7 +48,7 @@ ${petId === undefined ? await choose(visit, asked) : await entry(visit, petId)}`
   /** By its number, or by its name: then those that may be meant are listed. */
   async function choose({ caller }: Visit, asked: string): Promise<Html> {
     const page = { cursor: undefined, limit: shownMax, nowMs: clock.now() };
-    const found = asked === '' ? undefined : await unlessBusy(listForStaff(db, caller, { q: asked }, page));
+    const found = asked === '' ? undefined : await unlessBusy(listAnimalsForStaff(db, caller, { q: asked }, page));
     return html`<h1>New application</h1>
 <section class="card"><p>Which animal is it for?</p>
 <form action="/applications/new" class="form"><div class="field"><label for="pet">Name or number of the animal</label><input id="pet" name="pet" value="${asked}" maxlength="${nameLengthMax}" autocomplete="off" required></div>

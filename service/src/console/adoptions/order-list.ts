@@ -1,16 +1,16 @@
 import {
-  countForStaff,
-  findForStaff,
+  countOrdersForStaff,
+  findOrderForStaff,
   type ListedOrder,
-  listForStaff,
-  listOfAdopter,
-  listOfName,
+  listOrdersForStaff,
+  listOrdersOfAdopter,
+  listOrdersOfName,
 } from '../../adoption/orders/staff-orders.ts';
 import { type OrderStatus, orderStatuses } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { findForStaff as findAnimal } from '../../search/listings/staff-list.ts';
+import { findAnimalForStaff as findAnimal } from '../../search/listings/staff-list.ts';
 import { emptyState, pageLinks, table } from '../frame/elements.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -46,7 +46,7 @@ export function addOrderList(screens: Screens, { db }: AdoptionParts): void {
         title,
         main: html`<h1>${pet ? html`Orders of ${name(pet.name)}` : title}</h1>
 ${searchBox('/orders', 'Name or e-mail address of the adopter, or number', search)}
-${hasTabs && tabLinks('/orders', query, tabs, tab, await countForStaff(db, visit.caller, orderStatuses, countMax), countMax)}
+${hasTabs && tabLinks('/orders', query, tabs, tab, await countOrdersForStaff(db, visit.caller, orderStatuses, countMax), countMax)}
 ${found.rows.length === 0 ? nothing(search) : list(visit, found.rows)}
 ${found.rows.length > 0 && foundByName(search, 'orders', pageSize)}
 ${pageLinks('/orders', query, found.next)}`,
@@ -58,17 +58,17 @@ ${pageLinks('/orders', query, found.next)}`,
   async function page(visit: Visit, { statuses, isNewestFirst = false }: Tab<OrderStatus>, petId: bigint | undefined) {
     const cursor = parseInt64(visit.query.get('cursor') ?? '');
     const kind = petId === undefined ? { statuses, isNewestFirst } : { statuses: orderStatuses, isNewestFirst: true };
-    const rows = await listForStaff(db, visit.caller, { ...kind, petId, cursor, limit: pageSize + 1 });
+    const rows = await listOrdersForStaff(db, visit.caller, { ...kind, petId, cursor, limit: pageSize + 1 });
     const shown = rows.slice(0, pageSize);
     return { rows: shown, next: rows.length > pageSize ? String(shown.at(-1)?.id) : undefined };
   }
 
   async function find(visit: Visit, search: string): Promise<readonly ListedOrder[]> {
     const kind = kindOf(search);
-    if (kind === 'address') return listOfAdopter(db, visit.caller, search, pageSize);
-    if (kind === 'name') return listOfName(db, visit.caller, search, pageSize);
+    if (kind === 'address') return listOrdersOfAdopter(db, visit.caller, search, pageSize);
+    if (kind === 'name') return listOrdersOfName(db, visit.caller, search, pageSize);
     const id = parseInt64(search.replace(/^#\s*/, ''));
-    const found = id === undefined ? undefined : await findForStaff(db, visit.caller, id);
+    const found = id === undefined ? undefined : await findOrderForStaff(db, visit.caller, id);
     return found ? [found] : [];
   }
 }

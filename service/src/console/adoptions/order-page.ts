@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { settleApplications } from '../../adoption/applications/settling.ts';
-import { findForStaff as findApplication } from '../../adoption/applications/staff-applications.ts';
+import { findApplicationForStaff as findApplication } from '../../adoption/applications/staff-applications.ts';
 import { actOnOrder } from '../../adoption/orders/orders.ts';
-import { type ListedOrder, listMoments } from '../../adoption/orders/staff-orders.ts';
+import { type ListedOrder, listOrderMoments } from '../../adoption/orders/staff-orders.ts';
 import { actionsFrom, type CallerAction, scopesFor } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { type Html, html } from '../../platform/html.ts';
@@ -43,7 +43,7 @@ export function addOrderPage(screens: Screens, parts: AdoptionParts): void {
     show: async (visit) => {
       const order = await getListedOrder(parts, visit);
       const situation = await readSituation(parts, visit, order.petId);
-      const moments = await listMoments(db, order, momentsMax);
+      const moments = await listOrderMoments(db, order, momentsMax);
       const { id, pet, petId, status, adopter, applicationId } = order;
       // A closed one has stayed in its shelter when the animal was moved to this one.
       const application = applicationId === null ? undefined : await findApplication(db, visit.caller, applicationId);

@@ -12,10 +12,10 @@ import { mayHaveOutcome, outcomeKind, outcomeTypes, outcomeUndoing } from '../..
 import { violates } from '../../platform/db/pool.ts';
 import { html } from '../../platform/html.ts';
 import { StringEnum } from '../../platform/http/schemas.ts';
-import { findForStaff } from '../../search/listings/staff-list.ts';
+import { findAnimalForStaff } from '../../search/listings/staff-list.ts';
 import { type Column, emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import { FormError } from '../screens/page-error.ts';
-import type { Page, PageRoute, Screens } from '../screens/screens.ts';
+import type { PageRoute, Screens, ShownPage } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { explainChange, lastAct } from './animal-history.ts';
 import { outcomeWords } from './animal-words.ts';
@@ -30,7 +30,7 @@ export function addAnimalLeaving(screens: Screens, { db }: AnimalParts): void {
     path: '/animals/:petId/leaving',
     needs: toChange,
     show: async (visit) => {
-      const animal = await findForStaff(db, visit.caller, visit.id('petId'));
+      const animal = await findAnimalForStaff(db, visit.caller, visit.id('petId'));
       if (!animal) return departed(visit);
       const orderId = (await findOpenOrdersOfPets(db, [animal.id])).get(animal.id);
       const { name } = animal;
@@ -76,7 +76,7 @@ ${visit.form(remove, { submit: html`Remove ${name}`, tone: 'danger', version })}
     act: async ({ visit, tx, values: { type }, version }) => {
       const id = visit.id('petId');
       // One that has left already is not found: the operation says so.
-      const name = (await findForStaff(tx, visit.caller, id))?.name ?? '';
+      const name = (await findAnimalForStaff(tx, visit.caller, id))?.name ?? '';
       await inWordsOf(name, () => recordOutcome(tx, id, type, visit.caller, (pet) => requireEtag(version, petEtag(pet), pet.name)));
       return { to: pathOf({ id }), done: `It is noted that ${name} ${outcomeWords[type].did}.` };
     },
@@ -87,7 +87,7 @@ ${visit.form(remove, { submit: html`Remove ${name}`, tone: 'danger', version })}
   });
 
   /** Of two people who note how an animal has left, the second finds what the first has noted, and what they have chosen. */
-  async function departed(visit: Visit): Promise<Page> {
+  async function departed(visit: Visit): Promise<ShownPage> {
     const { pet, outcome } = await findDeparture(db, visit);
     const chosen = outcomeTypes.find((type) => type === visit.rejected?.values.get('type'));
     return {

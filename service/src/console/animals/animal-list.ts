@@ -7,11 +7,11 @@ import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 import {
-  countForStaff,
-  findForStaff,
-  listForStaff,
+  countAnimalsForStaff,
+  findAnimalForStaff,
+  listAnimalsForStaff,
   type StaffAnimal,
-  type StaffPage,
+  type StaffAnimalPage,
   type StateCounts,
 } from '../../search/listings/staff-list.ts';
 import type { Choice } from '../forms/fields.ts';
@@ -43,8 +43,8 @@ export function addAnimalList(screens: Screens, { db, clock, config }: AnimalPar
       const asked = readQuery(query);
       const page = { cursor: query.get('cursor') ?? undefined, limit: pageSize, nowMs: clock.now() };
       const [found, counts, categories, added] = await Promise.all([
-        unlessBusy(listForStaff(db, caller, asked, page)),
-        countForStaff(db, caller, countedMax + 1),
+        unlessBusy(listAnimalsForStaff(db, caller, asked, page)),
+        countAnimalsForStaff(db, caller, countedMax + 1),
         categoryChoices(db),
         findAdded(visit),
       ]);
@@ -96,10 +96,10 @@ ${added && html`<p><a href="${path}/${added.id}">Describe <bdi>${added.name}</bd
 
   async function findAdded({ query, caller }: Visit): Promise<StaffAnimal | undefined> {
     const id = parseInt64(query.get('added') ?? '');
-    return id === undefined ? undefined : findForStaff(db, caller, id);
+    return id === undefined ? undefined : findAnimalForStaff(db, caller, id);
   }
 
-  const pageOf = (visit: Visit, { animals, next }: StaffPage, isEmpty: boolean): Html =>
+  const pageOf = (visit: Visit, { animals, next }: StaffAnimalPage, isEmpty: boolean): Html =>
     html`${animals.length > 0 ? rowsOf(visit, animals) : whyEmpty(visit.query, { isEmpty, isLast: next === undefined })}
 ${pageLinks(path, withoutAdded(visit.query), next)}`;
 

@@ -15,11 +15,11 @@ import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
 import type { StoredProfile } from '../../domain/profile-fields.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { findForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
+import { findAnimalForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
 import { factList, icon } from '../frame/elements.ts';
 import { dayIn, dayText } from '../frame/times.ts';
 import { FormError } from '../screens/page-error.ts';
-import type { Page, PageRoute, Screens } from '../screens/screens.ts';
+import type { PageRoute, Screens, ShownPage } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { actList, explainChange } from './animal-history.ts';
 import { leftPath } from './animal-leaving.ts';
@@ -50,12 +50,12 @@ export function addAnimalPage(screens: Screens, { db, clock, config }: AnimalPar
     path: '/animals/:petId',
     needs: 'pets:read',
     show: async (visit) => {
-      const animal = await findForStaff(db, visit.caller, visit.id('petId'));
+      const animal = await findAnimalForStaff(db, visit.caller, visit.id('petId'));
       return animal ? showAnimal(visit, animal) : showDeparted(visit);
     },
   });
 
-  async function showAnimal(visit: Visit, animal: StaffAnimal): Promise<Page> {
+  async function showAnimal(visit: Visit, animal: StaffAnimal): Promise<ShownPage> {
     const { id, name } = animal;
     const [profile, photos, acts, orders, applications] = await Promise.all([
       getProfile(db, id),
@@ -142,7 +142,7 @@ ${possible.includes('sold') && html`<p class="soft small">Marked as adopted, it 
 }`;
   }
 
-  async function showDeparted(visit: Visit): Promise<Page> {
+  async function showDeparted(visit: Visit): Promise<ShownPage> {
     const { pet, outcome } = await findDeparture(db, visit);
     const { name, id } = pet;
     const { did } = outcomeWords[outcome.type];

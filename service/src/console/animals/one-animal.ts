@@ -7,7 +7,7 @@ import type { Config } from '../../platform/config.ts';
 import type { Db, Searcher, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
-import { findForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
+import { findAnimalForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
 import type { Choice } from '../forms/fields.ts';
 import { icon } from '../frame/elements.ts';
 import { FormError, notFound, PageError } from '../screens/page-error.ts';
@@ -30,7 +30,7 @@ export const toDescribe = scopesThat('describePets');
 
 /** The animal of the page. One of another shelter is not found, like one that there is not. */
 export async function getAnimal(db: Db, visit: Visit): Promise<StaffAnimal> {
-  const animal = await findForStaff(db, visit.caller, visit.id('petId'));
+  const animal = await findAnimalForStaff(db, visit.caller, visit.id('petId'));
   if (!animal) throw noAnimal();
   return animal;
 }
@@ -48,7 +48,7 @@ export async function findDeparture(db: Db, visit: Visit, petId = visit.id('petI
 /** The name of an animal, as a link for who can open its page: it may be in another shelter by now, or removed. */
 export async function linkToAnimal(db: Db, visit: Visit, { id, name }: Pick<StaffAnimal, 'id' | 'name'>): Promise<Html> {
   const isShown =
-    (await findForStaff(db, visit.caller, id)) ??
+    (await findAnimalForStaff(db, visit.caller, id)) ??
     (await findDeparture(db, visit, id).catch((error: unknown) => {
       if (error instanceof PageError) return undefined;
       throw error;

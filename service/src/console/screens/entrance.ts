@@ -7,7 +7,7 @@ import type { UsedUp } from '../sessions/person-budget.ts';
 import type { Visitor } from '../sessions/visitors.ts';
 import { type Frame, send } from './frame.ts';
 import { fromElsewhere, notAllowed, PageError, sendScriptError, signedOut, suspended, wantsJson } from './page-error.ts';
-import { mayUse, type Needs, type Page } from './screens.ts';
+import { mayUse, type Needs, type ShownPage } from './screens.ts';
 import { identityOf } from './visit.ts';
 
 declare module 'fastify' {
@@ -133,7 +133,7 @@ export const endSessionsPath = '/me/sessions/end';
 function pauseOf(
   usedUp: UsedUp,
   { formToken, sent }: { readonly formToken: string; readonly sent: { readonly path: string; readonly body: URLSearchParams } | undefined },
-): Page {
+): ShownPage {
   return {
     title: 'Too many requests',
     main: html`<h1>Too many requests</h1>

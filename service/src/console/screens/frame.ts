@@ -9,7 +9,7 @@ import { type Banner, type NavigationPlace, personPage, strangerPage } from '../
 import type { Cookies, Devices, Seals } from '../sessions/cookies.ts';
 import type { PersonBudget } from '../sessions/person-budget.ts';
 import type { Visitor, Visitors } from '../sessions/visitors.ts';
-import { mayUse, type Page, type PageRoute } from './screens.ts';
+import { mayUse, type PageRoute, type ShownPage } from './screens.ts';
 import { identityOf, type Rejected, Visit } from './visit.ts';
 
 interface Parts {
@@ -50,7 +50,7 @@ export class Frame {
     request: FastifyRequest,
     reply: FastifyReply,
     visitor: Visitor,
-    { title, main }: Page,
+    { title, main }: ShownPage,
     path: string,
     banner?: Banner,
   ): FastifyReply {
@@ -62,7 +62,7 @@ export class Frame {
   }
 
   /** What a page shows. It is read first: so nothing is shown that was read after its visitor was signed out, however long they waited. */
-  async read(route: PageRoute, request: FastifyRequest, visitor: Visitor, visit: Visit): Promise<Page> {
+  async read(route: PageRoute, request: FastifyRequest, visitor: Visitor, visit: Visit): Promise<ShownPage> {
     const page = await route.show(visit);
     await this.parts.visitors.confirm(request, visitor);
     return page;
@@ -86,7 +86,7 @@ export class Frame {
     return this.sendPage(request, reply, visitor, page, route.path, shown);
   }
 
-  sendToStranger(reply: FastifyReply, { title, main }: Page): FastifyReply {
+  sendToStranger(reply: FastifyReply, { title, main }: ShownPage): FastifyReply {
     return send(reply, strangerPage(this.parts.assets, title, main));
   }
 

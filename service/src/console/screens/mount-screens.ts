@@ -12,7 +12,7 @@ import type { Visitor } from '../sessions/visitors.ts';
 import { Entrance, noteWait, usedUpText } from './entrance.ts';
 import { type Frame, filledPath } from './frame.ts';
 import { FormError, fromElsewhere, notFound, PageError, sendErrorPage, sendScriptError } from './page-error.ts';
-import type { FormRoute, Needs, OtherRoute, Page, PageRoute, Screens } from './screens.ts';
+import type { FormRoute, Needs, OtherRoute, PageRoute, Screens, ShownPage } from './screens.ts';
 import type { SlowForms } from './slow-forms.ts';
 import { hiddenFields, isFormToken, Visit } from './visit.ts';
 
@@ -138,7 +138,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
   });
 }
 
-const notEnded = ({ text }: Banner, back: string): Page => ({
+const notEnded = ({ text }: Banner, back: string): ShownPage => ({
   title: 'Nothing was changed',
   main: html`<h1>Nothing was changed</h1>
 <p>${text}</p>

@@ -8,7 +8,7 @@ import type { BareResponse } from '../../platform/http/protocol/client-errors.ts
 import type { Assets } from '../frame/assets.ts';
 import { strangerPage } from '../frame/layout.ts';
 import type { Frame } from './frame.ts';
-import type { Page } from './screens.ts';
+import type { ShownPage } from './screens.ts';
 
 /** What a page says in place of what was asked for. */
 export class PageError extends Error {
@@ -129,7 +129,7 @@ function inWords(error: AppError, request: FastifyRequest): PageError {
   return new PageError(error.status, "This can't be done", error.message);
 }
 
-const pageOf = ({ title, message, status }: PageError, { id }: FastifyRequest): Page => ({
+const pageOf = ({ title, message, status }: PageError, { id }: FastifyRequest): ShownPage => ({
   title,
   main: html`<h1>${title}</h1>
 <p>${message}</p>

@@ -10,7 +10,7 @@ import type { FormOutcome, JoinedTransaction } from '../forms/form-runner.ts';
 import type { IconName } from '../frame/elements.ts';
 import type { FormOf, Visit } from './visit.ts';
 
-export interface Page {
+export interface ShownPage {
   /** Of the window. The page has its own heading. */
   readonly title: string;
   readonly main: Html;
@@ -23,7 +23,7 @@ export interface PageRoute {
   readonly place?: { readonly name: string; readonly icon: IconName; readonly order: number };
   /** Needs a sign-in within the last ten minutes: who is signed in for longer does so again first. */
   readonly isFresh?: true;
-  readonly show: (visit: Visit) => Promise<Page> | Page;
+  readonly show: (visit: Visit) => Promise<ShownPage> | ShownPage;
 }
 
 export interface Submission<Values> {

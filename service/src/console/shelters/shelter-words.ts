@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { shelterEtag } from '../../adoption/shelters/shelter-json.ts';
-import { confirmShelter, listWaiting, type WaitingShelter } from '../../adoption/shelters/shelters.ts';
+import { confirmShelter, listWaitingShelters, type WaitingShelter } from '../../adoption/shelters/shelters.ts';
 import type { WordField } from '../../domain/shelters.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
@@ -35,7 +35,7 @@ export function addShelterWords(screens: Screens, { db, mails }: Parts): void {
     needs: 'store:manage',
     show: async (visit) => {
       const afterId = parseInt64(visit.query.get('cursor') ?? '') ?? 0n;
-      const found = await listWaiting(db, { afterId, limit: pageSize + 1, mails });
+      const found = await listWaitingShelters(db, { afterId, limit: pageSize + 1, mails });
       const shown = found.slice(0, pageSize);
       return {
         title: 'What shelters have changed',

@@ -3,7 +3,7 @@ import { type Role, roleTable } from '../../domain/roles.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { icon } from '../frame/elements.ts';
 import { bannerOf } from '../frame/layout.ts';
-import type { Page } from '../screens/screens.ts';
+import type { ShownPage } from '../screens/screens.ts';
 
 /** The ways in that this store offers. */
 export interface Ways {
@@ -21,7 +21,7 @@ interface Asked {
   readonly isProviderAway?: boolean;
 }
 
-export const signInPage = ({ mails, provider }: Ways, { to, again, isProviderAway = false }: Asked): Page => {
+export const signInPage = ({ mails, provider }: Ways, { to, again, isProviderAway = false }: Asked): ShownPage => {
   const title = again ? 'Sign in again' : 'Sign in';
   const query = `?to=${encodeURIComponent(to)}`;
   return {
@@ -51,7 +51,7 @@ const mailAgain = (email: string): Html => html`<p class="or">or</p>
 <form method="post" action="/sign-in/mail"><input type="hidden" name="email" value="${email}"><button class="button quiet wide">${icon('mail')}Mail me a link</button></form>`;
 
 /** The same for every address, whether anybody has it or not. */
-export const mailedPage = (turn: LinkTurn): Page => ({
+export const mailedPage = (turn: LinkTurn): ShownPage => ({
   title: 'Look into your mail',
   main: html`<h1>Look into your mail</h1>
 <p>If this address belongs to somebody who works here, a link is on its way to it. It works for 10 minutes, once.</p>
@@ -60,7 +60,7 @@ export const mailedPage = (turn: LinkTurn): Page => ({
 });
 
 /** The same for every address, too. */
-export const notMailedPage = (turn: LinkTurn): Page => ({
+export const notMailedPage = (turn: LinkTurn): ShownPage => ({
   title: 'Not yet',
   main: html`<h1>Not yet</h1>
 <p>A link was asked for before, so none goes now. The next one to this address can go <strong>${whenNext(turn)}</strong>.</p>
@@ -80,14 +80,14 @@ const inHours = ({ waitMs }: LinkTurn): string => {
 };
 
 /** A link of its own signs nobody in: programs that check mail open it, too. */
-export const linkPage = (path: string, name: string): Page => ({
+export const linkPage = (path: string, name: string): ShownPage => ({
   title: 'Sign in',
   main: html`<h1>Hello, <bdi>${name}</bdi></h1>
 <p>This signs you in on this device. The link works once.</p>
 <form method="post" action="${path}"><button class="button wide">Sign in</button></form>`,
 });
 
-export const invitationPage = (path: string, name: string, workplace: string): Page => ({
+export const invitationPage = (path: string, name: string, workplace: string): ShownPage => ({
   title: 'Welcome',
   main: html`<h1>Welcome, <bdi>${name}</bdi></h1>
 <p>You are invited to work with <strong><bdi>${workplace}</bdi></strong> here: its animals, and those who want to adopt them.</p>
@@ -95,7 +95,7 @@ export const invitationPage = (path: string, name: string, workplace: string): P
 <p class="soft small">There is no password to make up. Next you can add a passkey, so that this device signs you in.</p>`,
 });
 
-export const raisePage = (path: string, name: string, role: Role, workplace: string): Page => ({
+export const raisePage = (path: string, name: string, role: Role, workplace: string): ShownPage => ({
   title: 'Your new role',
   main: html`<h1>Hello, <bdi>${name}</bdi></h1>
 <p>You become <strong>${role} of <bdi>${workplace}</bdi></strong>. ${roleTable[role].meaning}</p>
@@ -103,14 +103,14 @@ export const raisePage = (path: string, name: string, role: Role, workplace: str
 <p class="soft small">You are signed out wherever else you are, and your passkeys are removed: add them again afterwards. Until you accept, nothing changes.</p>`,
 });
 
-export const endedLinkPage = (text: string): Page => ({
+export const endedLinkPage = (text: string): ShownPage => ({
   title: 'This link has ended',
   main: html`<h1>This link has ended</h1>
 <p>${text}</p>
 <p><a class="button quiet" href="/sign-in">Sign in</a></p>`,
 });
 
-export const rejectedPage = (text: string): Page => ({
+export const rejectedPage = (text: string): ShownPage => ({
   title: 'You are not signed in',
   main: html`<h1>You are not signed in</h1>
 ${bannerOf({ tone: 'bad', text })}

@@ -1,6 +1,6 @@
-import { listUntold, listWaiting, type WaitingApplication } from '../../adoption/applications/staff-applications.ts';
+import { listUntold, listWaitingApplications, type WaitingApplication } from '../../adoption/applications/staff-applications.ts';
 import { type ListedOrder, listOldPromises, listUnapproved } from '../../adoption/orders/staff-orders.ts';
-import { listWaiting as listChangedShelters } from '../../adoption/shelters/shelters.ts';
+import { listWaitingShelters as listChangedShelters } from '../../adoption/shelters/shelters.ts';
 import { listEndingHolds } from '../../animals/pets/holds.ts';
 import { listFailedPhotos } from '../../animals/photos/photos.ts';
 import { scopesThat } from '../../domain/scopes.ts';
@@ -74,7 +74,7 @@ function kindsOf(parts: AdoptionParts): readonly Kind[] {
   const decides = scopesThat('manageOrders');
   const shelterOf = ({ caller }: Visit) => caller.shelterId;
   const waiting = (days: number, status: 'submitted' | 'reviewing') => async (visit: Visit, limit: number) =>
-    (await listWaiting(db, visit.caller, { status, days, limit })).map((row) => ({
+    (await listWaitingApplications(db, visit.caller, { status, days, limit })).map((row) => ({
       ...application(row),
       since: visit.times.ago(row.since),
       act: status === 'submitted' ? 'Review' : 'Decide',

@@ -1,9 +1,9 @@
-import { bitsOfAll, type Footprint, type ListingFootprint, type Place } from '../../animals/list-cache/shown-changes.ts';
+import { bitsOfAll, type Coordinates, type Footprint, type ListingFootprint } from '../../animals/list-cache/shown-changes.ts';
 import { folded } from '../../domain/label-spellings.ts';
 import { type AnimalFilterName, type FilterKind, type FilterRow, filterRows } from '../../domain/listing-filters.ts';
 import { distanceKm } from './geography.ts';
 import { spellingsOf } from './labels.ts';
-import type { Asked, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
+import type { AskedSearch, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
 import type { Listing } from './listings.ts';
 import { asksForPlace } from './search-conditions.ts';
 import type { Reading } from './understanding.ts';
@@ -11,7 +11,7 @@ import type { Reading } from './understanding.ts';
 const everyAnimal: Footprint = { categoryId: undefined, status: undefined, ids: undefined, after: 0n, last: undefined };
 
 interface Understood {
-  readonly asked: Asked;
+  readonly asked: AskedSearch;
   readonly reading: Reading;
   /** Nothing of what was meant was found. */
   readonly isFallback: boolean;
@@ -83,10 +83,10 @@ function matchingOf(search: ListingSearch): Footprint {
 }
 
 /** A little further, so that rounding excludes nothing. */
-const isNearer = (near: Near, km: number) => (place: Place) => distanceKm(near, place) <= km * 1.001 + 0.01;
+const isNearer = (near: Near, km: number) => (place: Coordinates) => distanceKm(near, place) <= km * 1.001 + 0.01;
 
 /** Of the terms that an animal must have to be found: all of one of these. An age is one of several years, and is not compared. */
-function bitsOf(search: ListingSearch, { words }: Asked): ReadonlyArray<readonly number[]> {
+function bitsOf(search: ListingSearch, { words }: AskedSearch): ReadonlyArray<readonly number[]> {
   const parts = filterRows.flatMap(([name, row]) => termsOf(row, search[name as keyof ListingSearch]));
   const all = [...parts, words?.choices ?? [[]]].reduce(combine, [[]]);
   return all.map(bitsOfAll);

@@ -26,7 +26,7 @@ import type { Api } from '../../platform/http/schemas.ts';
 import { footprintOf, footprintOfCounts } from './listing-footprint.ts';
 import { listingsJson } from './listing-json.ts';
 import { FacetsSchema, type ListFacets, ListFacetsQuery, ListingSchema, type ListListings, ListListingsQuery } from './listing-schemas.ts';
-import type { Asked, Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
+import type { AskedSearch, Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
 import { countListings, type Listing, searchListings } from './listings.ts';
 import { plainReading, type Reading } from './understanding.ts';
 
@@ -183,7 +183,7 @@ function resumeAt(cursor: string, { search, query, sort, filtersOfReading }: Res
 
 /** The worker counts a word within half a second: so it takes 2 s in all until a search is corrected to it. */
 const correctedAgeMaxMs = 1_500;
-const ageMaxMsOf = ({ words }: Asked) => (words?.areKnown === false ? correctedAgeMaxMs : undefined);
+const ageMaxMsOf = ({ words }: AskedSearch) => (words?.areKnown === false ? correctedAgeMaxMs : undefined);
 
 /** A page that shows a hold is not cached beyond its end. */
 const msUntilEnd = (hold: PublicHold | undefined, nowMs: number): number[] => (hold?.until ? [hold.until.getTime() - nowMs] : []);

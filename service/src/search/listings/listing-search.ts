@@ -12,7 +12,7 @@ export interface ListingSearch extends Omit<FilterValues, 'near' | 'withinKm'> {
 }
 
 /** What a search asks for, as documents have it. */
-export interface Asked {
+export interface AskedSearch {
   /** Undefined: no words are asked for. */
   readonly words: SearchedWords | undefined;
 }

@@ -5,7 +5,7 @@ import { countedMax, countFacets, type FacetCount } from './facet-queries.ts';
 import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-queries.ts';
 import { type ListingRow, selectListings } from './listing-rows-queries.ts';
 import type { Facets } from './listing-schemas.ts';
-import type { Asked, Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
+import type { AskedSearch, Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
 import { namedRank } from './named-queries.ts';
 import { asksForWords } from './search-conditions.ts';
 import { correctWords } from './spelling.ts';
@@ -18,7 +18,7 @@ export interface Listing extends ListingRow {
 /** What a search has found, and how it was understood. */
 interface Result<T> {
   readonly found: T;
-  readonly asked: Asked;
+  readonly asked: AskedSearch;
   readonly reading: Reading;
   /** The search as it is meant has found nothing. */
   readonly isFallback: boolean;
@@ -92,7 +92,7 @@ interface FoundBy {
   /** With the words that it was corrected to. */
   readonly reading: Reading;
   readonly found: readonly Found[];
-  readonly asked: Asked;
+  readonly asked: AskedSearch;
 }
 
 /** The search as it is meant, or if that finds nothing, the words in names alone. */
@@ -143,7 +143,7 @@ async function withCorrectWords(
   tx: Db,
   reading: Reading,
   sort: ListingSort,
-): Promise<{ readonly corrected: ListingSearch | undefined; readonly asked: Asked; readonly reading: Reading }> {
+): Promise<{ readonly corrected: ListingSearch | undefined; readonly asked: AskedSearch; readonly reading: Reading }> {
   const { search } = reading;
   if (search.q === undefined) return { corrected: search, asked: { words: undefined }, reading };
   const { corrected, corrections, words } = await correctWords(tx, search.q, search.spelling === 'exact');

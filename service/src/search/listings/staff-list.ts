@@ -23,7 +23,7 @@ export interface StaffSearch extends StaffFilter {
 /** Who looks. Those of a shelter see the animals of theirs. */
 type Reader = Pick<KeyRights, 'shelterId'> & { readonly clientId: bigint; readonly personId: bigint };
 
-export interface StaffPage {
+export interface StaffAnimalPage {
   readonly animals: readonly StaffAnimal[];
   /** Where the next page begins; undefined: this is the last. A page may have fewer animals than asked for, and not be the last. */
   readonly next: string | undefined;
@@ -36,7 +36,12 @@ interface Page {
 }
 
 /** The animals that staff may work with, whatever their status: the newest first, or with words what fits best. */
-export async function listForStaff(db: Db & Searcher, reader: Reader, { q, ...asked }: StaffSearch, page: Page): Promise<StaffPage> {
+export async function listAnimalsForStaff(
+  db: Db & Searcher,
+  reader: Reader,
+  { q, ...asked }: StaffSearch,
+  page: Page,
+): Promise<StaffAnimalPage> {
   const filter = { ...asked, shelterId: reader.shelterId ?? asked.shelterId };
   if (q !== undefined) return searchForStaff(db, reader, q, filter, page);
   const { cursor, limit } = page;
@@ -47,17 +52,17 @@ export async function listForStaff(db: Db & Searcher, reader: Reader, { q, ...as
 }
 
 /** Undefined: there is no such animal, it has left, or it is of another shelter. */
-export async function findForStaff(db: Db, { shelterId }: Pick<Reader, 'shelterId'>, id: bigint): Promise<StaffAnimal | undefined> {
+export async function findAnimalForStaff(db: Db, { shelterId }: Pick<Reader, 'shelterId'>, id: bigint): Promise<StaffAnimal | undefined> {
   const [animal] = await selectStaffAnimals(db, [id]);
   return animal && (shelterId === null || animal.shelter.id === shelterId) ? animal : undefined;
 }
 
 /** How many animals are in each state, each counted up to `max`. */
-export const countForStaff = (db: Db, { shelterId }: Pick<Reader, 'shelterId'>, max: number): Promise<StateCounts> =>
+export const countAnimalsForStaff = (db: Db, { shelterId }: Pick<Reader, 'shelterId'>, max: number): Promise<StateCounts> =>
   countStates(db, shelterId ?? undefined, max);
 
 /** A number is looked up first: what has it is what is meant. */
-async function searchForStaff(db: Db & Searcher, reader: Reader, q: string, filter: StaffFilter, page: Page): Promise<StaffPage> {
+async function searchForStaff(db: Db & Searcher, reader: Reader, q: string, filter: StaffFilter, page: Page): Promise<StaffAnimalPage> {
   const { cursor, limit } = page;
   const { status, isHeld, categoryId, shelterId } = filter;
   const numbered = cursor === undefined ? await selectByNumber(db, numberIn(q), shelterId) : [];

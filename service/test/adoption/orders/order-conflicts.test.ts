@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { explainConflict } from '../../../src/adoption/orders/order-schemas.ts';
+import { explainOrderConflict } from '../../../src/adoption/orders/order-schemas.ts';
 import { actionsFrom, callerActions, orderStatuses } from '../../../src/domain/order-states.ts';
 
 test('every action that a status does not allow has a sentence that says why and what is possible', () => {
   const sentences = orderStatuses.flatMap((status) =>
-    callerActions.filter((name) => !actionsFrom(status).includes(name)).map((name) => explainConflict(3n, status, name)),
+    callerActions.filter((name) => !actionsFrom(status).includes(name)).map((name) => explainOrderConflict(3n, status, name)),
   );
   expect(sentences).toEqual([
     "Order 3 is still placed, so it can't be completed yet. Approve or cancel it.",

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { startMailServer } from '../../../../testkit/mail-server.ts';
 import { testAuthor } from '../../../../testkit/test-author.ts';
 import { openMailSenders } from '../../../src/adoption/shelters/mail-senders.ts';
-import { confirmShelter, getWaiting, listWaiting } from '../../../src/adoption/shelters/shelters.ts';
+import { confirmShelter, getWaiting, listWaitingShelters } from '../../../src/adoption/shelters/shelters.ts';
 import { shelterBounds } from '../../../src/changes/mail/mail-bounds.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
@@ -51,7 +51,9 @@ describe('What a shelter says of itself', () => {
   test('waits until store staff have looked at it, and what is removed waits for nobody', async () => {
     await patch({ name: 'Refund', phone: '+43 1', town: 'cuddly' });
     expect(await waiting()).toEqual(['name', 'phone', 'town']);
-    expect((await listWaiting(db, { afterId: 0n, limit: 10, mails: true })).map(({ shelter: { id: of } }) => of)).toContain(BigInt(id));
+    expect((await listWaitingShelters(db, { afterId: 0n, limit: 10, mails: true })).map(({ shelter: { id: of } }) => of)).toContain(
+      BigInt(id),
+    );
     expect(await look()).toMatchObject({ confirmed: ['name', 'phone', 'town'], asksByMail: false });
     expect(await waiting()).toEqual([]);
     await patch({ phone: null });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Replay } from '../../../src/adoption/verify/replay.ts';
-import type { HistoryRow, PetState } from '../../../src/adoption/verify/verify-queries.ts';
+import type { HistoryRow, VerifiedPet } from '../../../src/adoption/verify/verify-queries.ts';
 import type { ShelterMove } from '../../../src/domain/shelters.ts';
 
 const petId = 7n;
@@ -11,7 +11,7 @@ function findViolation(
   rows: readonly Row[],
   pet: string,
   orders: Readonly<Record<number, string>> = {},
-  { shelterId = 1n, ofOrders, ...hold }: { shelterId?: bigint; ofOrders?: bigint } & Partial<PetState> = {},
+  { shelterId = 1n, ofOrders, ...hold }: { shelterId?: bigint; ofOrders?: bigint } & Partial<VerifiedPet> = {},
 ): string | undefined {
   const replay = new Replay(petId);
   for (const [index, [who, from, to, move, more]] of rows.entries()) {
@@ -327,7 +327,7 @@ describe('A hold', () => {
     expect(findViolation(rows, pet, orders)).toBeUndefined();
   });
 
-  test.each<[string, Row[], string, Partial<PetState>, string]>([
+  test.each<[string, Row[], string, Partial<VerifiedPet>, string]>([
     [
       'lets go of its animal',
       [added, ...placed(1), held('pending'), ...cancelled(1)],

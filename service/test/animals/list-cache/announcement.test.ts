@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Announcement } from '../../../src/animals/list-cache/catalogue.ts';
-import { everything, type PetChange, type PetChanges } from '../../../src/animals/list-cache/shown-changes.ts';
+import { type AnnouncedPetChanges, everything, type PetChange } from '../../../src/animals/list-cache/shown-changes.ts';
 
 const changeOf = (id: number): PetChange => ({ id: BigInt(id), before: undefined, after: { categoryId: 1n, status: 'available' } });
-const ofAnimals = (changes: PetChanges, ...transactionIds: string[]) => ({ changes, shown: new Set<string>(), transactionIds });
+const ofAnimals = (changes: AnnouncedPetChanges, ...transactionIds: string[]) => ({ changes, shown: new Set<string>(), transactionIds });
 const ofListings = (...shown: string[]) => ({ changes: [], shown: new Set(shown), transactionIds: ['7'] });
 const changesOf = (count: number) => Array.from({ length: count }, (_, i) => changeOf(i));
 
