@@ -3,8 +3,8 @@
 
 import { type ActingKey, requireAccess } from '../../src/access/admission/access.ts';
 import { recordTransitions } from '../../src/animals/history/history.ts';
+import { petEvent } from '../../src/animals/pets/pet-json.ts';
 import type { Pet } from '../../src/animals/pets/pet-schemas.ts';
-import { petEvent } from '../../src/animals/pets/pets.ts';
 import { recordEvents } from '../../src/changes/events/events.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { EventTypeRow } from '../../src/domain/event-types.ts';

@@ -1,6 +1,6 @@
 import type { Bounds } from '../../access/rate-limit/plans.ts';
+import { petNotFound } from '../../animals/pets/pet-locks.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
-import { petNotFound } from '../../animals/pets/pets.ts';
 import {
   type ApplicationCallerAction,
   type ApplicationStatus,

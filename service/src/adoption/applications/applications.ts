@@ -1,7 +1,9 @@
 import { requireAccess } from '../../access/admission/access.ts';
 import type { CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
+import { lockCurrentPet } from '../../animals/pets/holds.ts';
+import { petNotFound } from '../../animals/pets/pet-locks.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
-import { type LockedPet, lockCurrentPet, lockPet, petNotFound } from '../../animals/pets/pets.ts';
+import { type LockedPet, lockPet } from '../../animals/pets/pets.ts';
 import { type Actor, managedOrders, theService, visibilityOf } from '../../domain/actor.ts';
 import {
   type ApplicationCallerAction,

@@ -1,7 +1,8 @@
 import { requireAccess } from '../../access/admission/access.ts';
 import type { Bounds } from '../../access/rate-limit/plans.ts';
+import { petNotFound } from '../../animals/pets/pet-locks.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
-import { findPet, lockPet, petNotFound, readShelterId } from '../../animals/pets/pets.ts';
+import { findPet, lockPet, readShelterId } from '../../animals/pets/pets.ts';
 import type { Rejection } from '../../animals/pets/rush-gate.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { applicationActions, unconfirmed } from '../../domain/application-states.ts';

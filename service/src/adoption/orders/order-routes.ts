@@ -1,7 +1,8 @@
 import { callerOf, created, idReader, operation, page, read, updated } from '../../access/admission/admission-hook.ts';
 import { readIdempotencyKey, respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
-import { findPetToOrder, petNotFound, type SettleApplications, whyNotOrdered } from '../../animals/pets/pets.ts';
+import { petNotFound } from '../../animals/pets/pet-locks.ts';
+import { findPetToOrder, type SettleApplications, whyNotOrdered } from '../../animals/pets/pets.ts';
 import { RushGate } from '../../animals/pets/rush-gate.ts';
 import { managedOrders, type Visibility, visibilityOf } from '../../domain/actor.ts';
 import { callerActions, orderActions, scopesFor } from '../../domain/order-states.ts';

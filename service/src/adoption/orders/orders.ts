@@ -1,11 +1,11 @@
 import { requireAccess } from '../../access/admission/access.ts';
 import { recordTransitions, type Transition } from '../../animals/history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
+import { petStatusChanged } from '../../animals/pets/pet-json.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import {
   lockPet,
   movePetsWithOrders,
-  petStatusChanged,
   readShelterId,
   recordSoldHolds,
   reservePet,

@@ -14,8 +14,8 @@ import {
 import { respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { Catalogue } from '../../animals/list-cache/catalogue.ts';
 import { petEtag, petJson } from '../../animals/pets/pet-json.ts';
+import { petNotFound } from '../../animals/pets/pet-locks.ts';
 import { PetSchema } from '../../animals/pets/pet-schemas.ts';
-import { petNotFound } from '../../animals/pets/pets.ts';
 import { outcomeUndoing } from '../../domain/outcomes.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import type { Db } from '../../platform/db/handles.ts';

@@ -1,8 +1,10 @@
 import { hasAccess, requireAccess, requireStaff } from '../../access/admission/access.ts';
 import { recordTransitions } from '../../animals/history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
+import { petEvent } from '../../animals/pets/pet-json.ts';
+import { petNotFound } from '../../animals/pets/pet-locks.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
-import { lockPetRows, petEvent, petNotFound, rejectIfOrdered } from '../../animals/pets/pets.ts';
+import { lockPetRows, rejectIfOrdered } from '../../animals/pets/pets.ts';
 import { isExternalIdTaken } from '../../animals/profiles/profiles.ts';
 import { recordEvents } from '../../changes/events/events.ts';
 import { type Actor, type KeyRights, theService } from '../../domain/actor.ts';

@@ -1,6 +1,8 @@
 import { recordTransitions } from '../../animals/history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
-import { acknowledgeChanges, lockPet, petEvent, petNotFound, updateShelterId } from '../../animals/pets/pets.ts';
+import { petEvent } from '../../animals/pets/pet-json.ts';
+import { acknowledgeChanges, petNotFound } from '../../animals/pets/pet-locks.ts';
+import { lockPet, updateShelterId } from '../../animals/pets/pets.ts';
 import { recordEvents } from '../../changes/events/events.ts';
 import type { Actor } from '../../domain/actor.ts';
 import type { Db } from '../../platform/db/handles.ts';

@@ -15,7 +15,7 @@ import {
 import { requestAuthor } from '../../access/audit/audit.ts';
 import { respondOnce } from '../../access/idempotency/idempotent-route.ts';
 import type { Catalogue } from '../../animals/list-cache/catalogue.ts';
-import { petNotFound } from '../../animals/pets/pets.ts';
+import { petNotFound } from '../../animals/pets/pet-locks.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { readPage, sendPage } from '../../platform/http/paging.ts';

@@ -28,9 +28,10 @@ import { type Api, etagHeader, idempotencyHeader, PathIds, Ref } from '../../pla
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { listPage, type PageCache, type PetPage } from '../list-cache/page-cache.ts';
 import { petEtag, petJson, petTextJson } from './pet-json.ts';
+import { petNotFound } from './pet-locks.ts';
 import { type PetText, selectPetTexts } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
-import { type Adoptions, addPetToCategory, changePet, createPet, getPet, petErrors, petNotFound, removePet } from './pets.ts';
+import { type Adoptions, addPetToCategory, changePet, createPet, getPet, petErrors, removePet } from './pets.ts';
 
 interface Parts {
   readonly db: Db & Pick<Pool, 'isBusy'>;

@@ -14,7 +14,7 @@ import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { endIfOver, endSoldHold, type FindOrderedPets, lockCurrentPet, petOnHold } from './holds.ts';
 import { petEvent, petStatusChanged } from './pet-json.ts';
-import { acknowledgeChanges, lockPetFor, lockPlacedPetFor, petNotFound } from './pet-locks.ts';
+import { acknowledgeChanges, lockPlacedPetFor, petNotFound } from './pet-locks.ts';
 import {
   findPet,
   findPetToOrder,
@@ -38,22 +38,15 @@ import {
 import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
 export {
-  acknowledgeChanges,
-  type FindOrderedPets,
   findPet,
   findPetToOrder,
   findPlacement,
   firstShelterId,
   type LockedPet,
-  lockCurrentPet,
   lockFreePetRows,
   lockPet,
-  lockPetFor,
   lockPetRows,
   type PetToOrder,
-  petEvent,
-  petNotFound,
-  petStatusChanged,
   readShelterId,
   updateShelterId,
 };

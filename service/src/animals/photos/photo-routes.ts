@@ -9,7 +9,7 @@ import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Api, jsonResponse, locationHeader, Ref } from '../../platform/http/schemas.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
-import { petNotFound } from '../pets/pets.ts';
+import { petNotFound } from '../pets/pet-locks.ts';
 import { photoJson, photosJson } from './photo-json.ts';
 import { requireHere } from './photo-mark.ts';
 import type { PhotoRow } from './photo-queries.ts';

@@ -8,8 +8,10 @@ import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
+import { petEvent } from '../pets/pet-json.ts';
+import { lockPetFor, petNotFound } from '../pets/pet-locks.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { findPlacement, lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
+import { findPlacement } from '../pets/pets.ts';
 import type { Original } from './originals.ts';
 import {
   deletePhoto,
