@@ -76,7 +76,7 @@ export async function fill(databaseUrl: string, animals: number, progress: Progr
 async function findStructures(client: pg.Client) {
   const { rows: references } = await client.query<{ table: string; name: string; definition: string }>(
     `select conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
-      from pg_constraint where confrelid = 'pets'::regclass`,
+      from pg_constraint where confrelid = 'pets'::regclass and conparentid = 0`,
   );
   const { rows: keys } = await client.query<{ name: string; definition: string }>(
     `select quote_ident(conname) as name, pg_get_constraintdef(oid) as definition

@@ -165,7 +165,9 @@ function inTurn<T>(turns: readonly T[], sweep: number): T[] {
 }
 
 /** Receives traces, and forgets them. */
-const openCollector = () => serveLocally((_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+function openCollector() {
+  return serveLocally((_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+}
 
 function print({ base, rounds, lists, loadBefore, loadAfter, variants: measured }: Report): void {
   console.log(`CPU time of the service's process for a cached list, in µs: the median and, in brackets, the lowest and the highest`);

@@ -10,6 +10,7 @@ import { lintMigrations } from './migrations-lint.ts';
 import { findMisplaced, findStrayBinaries } from './placement.ts';
 import { buildSdk } from './sdk-build.ts';
 import { sdkTypes, typesFile } from './sdk-types.ts';
+import { runShownCommands } from './shown-commands.ts';
 import { findCoinages } from './words.ts';
 
 interface Outcome {
@@ -86,6 +87,7 @@ const dynamicSteps: readonly Step[] = [
 const nightlySteps: readonly Step[] = [
   { name: 'long-proofs', about: /^$/, run: () => runProofs(['--all']) },
   { name: 'all-mutants', about: /^$/, run: async () => runMutants(await proofsWithMutant()) },
+  { name: 'shown-commands', about: /^$/, run: checkShownCommands },
 ];
 
 // Whatever is started below compiles each file once.
@@ -191,6 +193,11 @@ async function checkMigrations(): Promise<Outcome> {
 async function checkSql(): Promise<Outcome> {
   const { status, output } = await runCommand(process.execPath, ['tools/sql-check.ts'], { timeoutMs: toolTimeoutMs });
   return status === 0 ? success : failure(output);
+}
+
+async function checkShownCommands(): Promise<Outcome> {
+  const { passed, failures } = await runShownCommands();
+  return { passed, failed: failures.length, output: failures.join('\n\n') };
 }
 
 async function checkPlacement(): Promise<Outcome> {

@@ -90,7 +90,7 @@ describe('What is run', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of the workflow
     expect(commandsOf(file)).toEqual(['sudo -E env "PATH=$PATH" .ci/run --only ${{ matrix.step }}']);
     const nightly = jobs['nightly']?.strategy?.matrix.step ?? [];
-    expect(nightly).toEqual(['long-proofs', 'all-mutants']);
+    expect(nightly).toEqual(['long-proofs', 'all-mutants', 'shown-commands']);
     expect(checkSteps).toEqual(expect.arrayContaining([...nightly]));
     expect(read('docs/promises.md')).toContain(`npm run check -- ${nightly.map((step) => `--only ${step}`).join(' ')}`);
   });
