@@ -25,6 +25,8 @@ export const applicants: Proof = {
       to: 'async ({ applications }) => applications.length > 0',
     },
   ],
+  isNightly: true,
+  about: ['service/src/adoption/applications', 'service/src/operations/recovery', 'service/src/platform/journal', 'proofs/applicants.ts'],
   run,
 };
 

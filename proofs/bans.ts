@@ -25,6 +25,8 @@ export const bans: Proof = {
     { file: 'access/rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
     { file: 'access/rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
   ],
+  isNightly: true,
+  about: ['service/src/access/rate-limit', 'proofs/bans.ts'],
   run,
 };
 

@@ -19,6 +19,8 @@ const expiryLoops = 3;
 export const expiry: Proof = {
   name: 'expiry',
   promise: 'an order expires on time, and when expiry races an approval or a cancellation, exactly one of them wins',
+  isNightly: true,
+  about: ['service/src/adoption/orders', 'service/src/animals/pets', 'proofs/expiry.ts'],
   run,
 };
 

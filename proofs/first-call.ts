@@ -16,6 +16,8 @@ export const firstCall: Proof = {
   promise: 'from a clean checkout, two commands and a pasted line list animals within a minute',
   hasMutant: true,
   runsAlone: true,
+  isNightly: true,
+  about: ['package.json', 'package-lock.json', 'tools', 'examples/adoption-site', 'proofs/first-call.ts'],
   run,
 };
 

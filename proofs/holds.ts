@@ -24,6 +24,7 @@ export const holds: Proof = {
   name: 'holds',
   promise:
     'a held animal is never available, whatever else happens to it at the same moment, and none stays pending when its hold has ended',
+  isNightly: true,
   about: [
     'service/src/animals/pets',
     'service/src/adoption/outcomes',

@@ -38,6 +38,8 @@ export const paging: Proof = {
   name: 'paging',
   promise: 'a page of ten million animals costs the same at any depth and behind removed ones, and all pages return each animal once',
   hasMutant: true,
+  isNightly: true,
+  about: ['service/migrations', 'service/src/animals/pets', 'service/src/platform/http', 'proofs/paging.ts'],
   run,
 };
 

@@ -35,6 +35,8 @@ export const streams: Proof = {
     },
     { file: 'platform/http/response-progress.ts', from: 'if (backlog) this.#enforce(backlog.owner);', to: '' },
   ],
+  isNightly: true,
+  about: ['service/src/changes/events', 'service/src/platform/http', 'proofs/streams.ts'],
   run,
 };
 

@@ -26,6 +26,8 @@ export const deploy: Proof = {
   promise: 'an image, compose, systemd and Kubernetes: each leads from a clean checkout to a first 200 within a minute',
   hasMutant: true,
   runsAlone: true,
+  isNightly: true,
+  about: ['deploy', 'Dockerfile', 'compose.yaml', 'service/package.json', 'tools/build.ts', 'proofs/deploy'],
   run,
 };
 

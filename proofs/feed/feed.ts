@@ -24,6 +24,8 @@ export const feed: Proof = {
       to: 'last_position = greatest(last_position, (select max(id) from moved))',
     },
   ],
+  isNightly: true,
+  about: ['service/src/changes/events', 'proofs/feed'],
   run,
 };
 

@@ -25,6 +25,8 @@ export const listingsFreshness: Proof = {
       to: 'terms: termSetOf(termsBefore)',
     },
   ],
+  isNightly: true,
+  about: ['service/src/search', 'service/src/animals', 'service/src/adoption/shelters', 'proofs/freshness'],
   run,
 };
 

@@ -21,6 +21,8 @@ export const limiterSimulation: Proof = {
   name: 'limiter-simulation',
   promise: 'with delayed, lost and late replies, an emptied Redis and paused processes, limits stay within their bounds',
   hasMutant: true,
+  isNightly: true,
+  about: ['service/src/access/rate-limit', 'service/src/platform/redis', 'proofs/limiter-simulation'],
   run,
 };
 

@@ -42,6 +42,7 @@ export const mail: Proof = {
       to: 'if (signal.aborted) throw new NotBegun();',
     },
   ],
+  isNightly: true,
   about: [
     'service/src/changes/mail',
     'service/src/adoption/applications/application-mail.ts',

@@ -38,6 +38,8 @@ export const manyKeys: Proof = {
     { file: 'access/clients/key-finder.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
     { file: 'dependencies.ts', from: "changes.on('clients', (ids) => keys.evictClients(ids));", to: '' },
   ],
+  isNightly: true,
+  about: ['service/src/access/clients', 'service/src/platform/redis', 'proofs/many-keys'],
   run,
 };
 

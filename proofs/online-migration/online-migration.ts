@@ -53,6 +53,8 @@ export const onlineMigration: Proof = {
   name: 'online-migration',
   promise: 'the schema changes while the store runs, also behind a long reader: no request fails, and none waits for a second',
   hasMutant: true,
+  isNightly: true,
+  about: ['service/migrations', 'service/src/platform/db', 'proofs/online-migration'],
   run,
 };
 

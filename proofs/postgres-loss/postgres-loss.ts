@@ -51,6 +51,8 @@ export const postgresLoss: Proof = {
     { file: 'platform/db/probes.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
   ],
   runsAlone: true,
+  isNightly: true,
+  about: ['service/src/access/admission', 'service/src/platform/db', 'proofs/postgres-loss'],
   run,
 };
 

@@ -19,6 +19,8 @@ export const quickstart: Proof = {
   name: 'quickstart',
   promise: 'the quickstart, pasted from the page unchanged, leads from a key to a running listing with photos within five minutes',
   hasMutant: true,
+  isNightly: true,
+  about: ['docs/guides', 'docs-site', 'sdk', 'proofs/quickstart'],
   run,
 };
 

@@ -25,6 +25,8 @@ export const rawSockets: Proof = {
     { file: 'app.ts', from: 'headersTimeout: 5_000', to: 'headersTimeout: 50_000' },
     { file: 'app.ts', from: 'requestTimeout: 10_000', to: 'requestTimeout: 100_000' },
   ],
+  isNightly: true,
+  about: ['service/src/app.ts', 'service/src/platform/http', 'proofs/raw-sockets'],
   run,
 };
 

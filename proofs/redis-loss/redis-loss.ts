@@ -45,6 +45,8 @@ export const redisLoss: Proof = {
     { file: 'access/rate-limit/limiter.ts', from: "    parts.link.on('restored', () => void this.#redis.settleDebts());\n", to: '' },
   ],
   runsAlone: true,
+  isNightly: true,
+  about: ['service/src/access/rate-limit', 'service/src/platform/redis', 'service/src/animals/list-cache', 'proofs/redis-loss'],
   run,
 };
 

@@ -16,6 +16,8 @@ export const rolling: Proof = {
   promise: 'processes are restarted one by one behind a load balancer: no request fails, no write and no event of a stream is lost',
   // The mutant exits at once on SIGTERM, with requests in flight.
   mutant: [{ file: 'cli/processes/serve.ts', from: 'await sleep(err ? 0 : config.drainMs);', to: 'process.exit(0);' }],
+  isNightly: true,
+  about: ['service/src/app.ts', 'service/src/cli/processes', 'deploy/haproxy', 'proofs/rolling'],
   run,
 };
 

@@ -15,6 +15,8 @@ export const ssrf: Proof = {
   name: 'ssrf',
   promise: 'webhooks reach only public addresses, whatever a URL, a name server or a redirect says',
   mutant: [{ file: 'changes/webhooks/target-urls.ts', from: "return parsed.range() === 'unicast';", to: 'return true;' }],
+  isNightly: true,
+  about: ['service/src/changes/delivery', 'service/src/changes/webhooks', 'proofs/ssrf'],
   run,
 };
 

@@ -28,6 +28,8 @@ export const usage: Proof = {
   promise: 'the usage of every key is counted, exactly and with few writes',
   // The mutant stores what was counted last, in place of adding it.
   mutant: [{ file: 'access/usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' }],
+  isNightly: true,
+  about: ['service/src/access/usage', 'service/src/access/admission', 'proofs/usage'],
   run,
 };
 

@@ -29,6 +29,8 @@ export const keptPlaces: Proof = {
     },
   ],
   timeoutMs: 3_600_000,
+  isNightly: true,
+  about: ['service/src/adoption/applications', 'proofs/wanted-animal'],
   run,
 };
 

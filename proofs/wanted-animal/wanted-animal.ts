@@ -31,6 +31,8 @@ export const wantedAnimal: Proof = {
       to: 'return await work();',
     },
   ],
+  isNightly: true,
+  about: ['service/src/adoption/orders', 'service/src/animals/pets', 'proofs/wanted-animal'],
   run,
 };
 

@@ -22,6 +22,8 @@ export const webhooks: Proof = {
       to: "earlier.is_replay = item.is_replay and delivery_id < 0) then 'held'",
     },
   ],
+  isNightly: true,
+  about: ['service/src/changes', 'proofs/webhooks'],
   run,
 };
 
