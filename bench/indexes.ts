@@ -1,5 +1,6 @@
-// Which statements use each index of the tables that are written most, by plans over many rows, in this release and in a revision before.
-// An index that no plan uses can go: npm run bench -- indexes [--rows 1000000] [--base be62516]
+// Which statements use each index of the tables that are written most, by plans over many rows, also in a revision before.
+// An index that no plan uses can go: npm run bench -- indexes [--rows 1000000] [--base REV]
+import { globSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -8,10 +9,10 @@ import { connectTo } from '../testkit/postgres.ts';
 import { checkOut, ownRoot } from '../testkit/revision-checkout.ts';
 import { startPostgres } from '../testkit/servers.ts';
 
-const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' }, base: { type: 'string', default: 'be62516' } } });
+const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' }, base: { type: 'string' } } });
 const rowsCount = Number(values.rows);
 if (!(Number.isSafeInteger(rowsCount) && rowsCount >= 1_000)) {
-  console.error('Usage: npm run bench -- indexes [--rows 1000000] [--base be62516]');
+  console.error('Usage: npm run bench -- indexes [--rows 1000000] [--base REV]');
   process.exit(2);
 }
 const tables = ['pets', 'orders', 'history', 'outbox', 'events', 'applications', 'application_history'];
@@ -93,7 +94,7 @@ const newQuestions: readonly Question[] = [
   { of: 'erasing an order', ask: call('lockOfOrders', [50n], ['completed']) },
   { of: 'close-unanswered-applications', ask: call('selectUnanswered', 60, 100) },
   { of: 'end-undoable-outcomes', ask: call('endUndoable', 100) },
-  { of: 'delete-unconfirmed-applications', ask: call('deleteUnconfirmed', 72, 100) },
+  { of: 'delete-unconfirmed-applications', ask: call('deleteUnconfirmedRow', 72, 100) },
   { of: 'erase-adopters', ask: call('selectOld', 'declined', 30, 100) },
   { of: 'homeward adopters erase', ask: call('selectEnded', { email: 'a7@example.org', address: 'a7@example.org' }, 100) },
   { of: 'homeward verify: applications', ask: call('selectApplicationHistory', { applicationId: 5_000n, id: 0n }, 6_000n, 1_000) },
@@ -116,10 +117,12 @@ await migrate(server.url);
 await using client = await connectTo(server.url);
 console.error(`Filling ${rowsCount.toLocaleString('en')} rows of each table`);
 await fill();
-using before = checkOut(values.base);
 const users = new Map<string, Map<string, string[]>>();
 await explain('present', await queriesOf(ownRoot), [...questions, ...newQuestions]);
-await explain(values.base, await queriesOf(before.root), questions);
+if (values.base !== undefined) {
+  using before = checkOut(values.base);
+  await explain(values.base, await queriesOf(before.root), questions);
+}
 await report();
 
 async function fill(): Promise<void> {
@@ -171,13 +174,12 @@ async function fill(): Promise<void> {
 }
 
 async function queriesOf(root: string): Promise<Queries> {
-  const files = ['animals/pets/pet', 'adoption/orders/order', 'adoption/verify/verify', 'search/listings/listing', 'changes/events/event'];
+  const files = ['pet', 'order', 'verify', 'listing', 'event', 'subscribed'];
   // Only of the present release.
-  const parts = ['application', 'transition', 'applicant', 'count', 'place'].map((part) => `adoption/applications/${part}`);
-  const more =
-    root === ownRoot ? ['changes/events/subscribed', 'adoption/verify/verify-application', 'adoption/outcomes/outcome', ...parts] : [];
-  const modules = [...files, ...more].map((file) => import(pathToFileURL(path.join(root, 'service/src', `${file}-queries.ts`)).href));
-  return Object.assign({}, ...(await Promise.all(modules)));
+  const more = ['verify-application', 'outcome', 'application', 'transition', 'applicant', 'count'];
+  const names = root === ownRoot ? [...files, ...more] : files;
+  const found = globSync(`service/src/**/{${names.join(',')}}-queries.ts`, { cwd: root });
+  return Object.assign({}, ...(await Promise.all(found.map((file) => import(pathToFileURL(path.join(root, file)).href)))));
 }
 
 async function explain(tree: string, queries: Queries, asked: readonly Question[]): Promise<void> {
@@ -216,10 +218,14 @@ async function report(): Promise<void> {
       from pg_index where indrelid::regclass::text = any($1) order by array_position($1, indrelid::regclass::text), 2`,
     [tables],
   );
-  console.log(`| Table | Index | MB | Used by | by ${values.base} |\n|---|---|---|---|---|`);
+  const { base } = values;
+  console.log(
+    `| Table | Index | MB | Used by |${base === undefined ? '' : ` by ${base} |`}\n|---|---|---|---|${base === undefined ? '' : '---|'}`,
+  );
   for (const { table, index, unique, mb } of rows) {
-    const [present = [], base = []] = ['present', values.base].map((tree) => users.get(index)?.get(tree));
+    const [present = [], before = []] = ['present', base ?? ''].map((tree) => users.get(index)?.get(tree));
     const used = present.length > 0 ? present.join('; ') : unique ? 'uniqueness' : 'NO PLAN';
-    console.log(`| \`${table}\` | \`${index}\` | ${mb} | ${used} | ${base.length > 0 ? 'yes' : unique ? 'uniqueness' : 'no'} |`);
+    const usedBefore = before.length > 0 ? 'yes' : unique ? 'uniqueness' : 'no';
+    console.log(`| \`${table}\` | \`${index}\` | ${mb} | ${used} |${base === undefined ? '' : ` ${usedBefore} |`}`);
   }
 }

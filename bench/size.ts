@@ -142,7 +142,9 @@ function latenciesOf(samples: Samples): Record<Kind, Latency> {
   return Object.fromEntries(kinds.map((kind) => [kind, latencyOf(samples[kind])])) as Record<Kind, Latency>;
 }
 
-const latencyOf = (samplesMs: readonly number[]): Latency => ({ p50Ms: quantile(samplesMs, 0.5), p99Ms: quantile(samplesMs, 0.99) });
+function latencyOf(samplesMs: readonly number[]): Latency {
+  return { p50Ms: quantile(samplesMs, 0.5), p99Ms: quantile(samplesMs, 0.99) };
+}
 
 function compare(smallest: Samples, largest: Samples): Ratio[] {
   const ratioOf = (kind: string, pooled: readonly Kind[], isPromised: boolean): Ratio => {
@@ -204,9 +206,15 @@ function printReport({ samples, memoryBytes, sizes, comparison }: SizeReport): v
   console.log(`\nThe steps of the last fill: ${last?.fillSteps.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`).join(', ')}`);
 }
 
-const count = (value: number) => value.toLocaleString('en');
-const megabytes = (bytes: number) => `${count(Math.round(bytes / 1e6))} MB`;
-const latencyText = ({ p50Ms, p99Ms }: Latency) => `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)}`;
+function count(value: number) {
+  return value.toLocaleString('en');
+}
+function megabytes(bytes: number) {
+  return `${count(Math.round(bytes / 1e6))} MB`;
+}
+function latencyText({ p50Ms, p99Ms }: Latency) {
+  return `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)}`;
+}
 
 function verdict({ holds }: Ratio): string {
   if (holds === undefined) return '';
