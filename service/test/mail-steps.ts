@@ -1,8 +1,7 @@
 // Mail about subjects that are in memory, from a store's queue to a real SMTP server.
 
 import type { MailServer } from '../../testkit/mail-server.ts';
-import { ServerPause } from '../src/changes/mail/mail-bounds.ts';
-import { type QueuedMail, queueMail } from '../src/changes/mail/mail-queue.ts';
+import { type QueuedMail, queueMail, ServerPause } from '../src/changes/mail/mail-queue.ts';
 import { type MailKind, type MailOutcome, type MailParts, MailSender } from '../src/changes/mail/mail-sender.ts';
 import type { MailMessage } from '../src/changes/mail/message.ts';
 import { theService } from '../src/domain/actor.ts';

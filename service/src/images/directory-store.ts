@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type DiskSpace, isDiskFull, readDiskSpace } from '../platform/disk-space.ts';
-import { hasRoomFor, type Stored } from './free-space.ts';
-import { type FileName, type Folder, type PhotoStore, type StoredFile, StoreFull } from './photo-store.ts';
+import { type FileName, type Folder, hasRoomFor, type PhotoStore, type Stored, type StoredFile, StoreFull } from './photo-store.ts';
 
 /** Files are readable for the group, so that a web server or a backup may read them. */
 const fileMode = 0o640;

@@ -12,7 +12,7 @@ import sharp from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
 import { heightPerWidthMax, pictureWidths } from './image-reply.ts';
 import { enterSandbox } from './image-sandbox.ts';
-import type { PhotoFailure } from './photo-failures.ts';
+import type { PhotoFailure } from './image-types.ts';
 
 type Result =
   | { readonly failure: PhotoFailure }

@@ -1,8 +1,7 @@
 // What the process that decodes images says of one. It may have been taken over by the image, so nothing that it says is trusted: the
 // pictures are served to the public from the store's own origin.
 import { hash } from 'node:crypto';
-import { recogniseImage } from './image-types.ts';
-import { type PhotoFailure, photoFailures } from './photo-failures.ts';
+import { type PhotoFailure, photoFailures, recogniseImage } from './image-types.ts';
 
 export interface Picture {
   readonly width: number;

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type DecodingOutcome, readReply, replyBytesMax } from './image-reply.ts';
-import { photoBytesMax } from './image-types.ts';
-import { headBytes, readUnavailable, readyLine } from './images-protocol.ts';
+import { headBytes, photoBytesMax, readUnavailable, readyLine } from './image-types.ts';
 import type { StoredFile } from './photo-store.ts';
 
 /** Longer than an image may take, with some time to wait for its turn. */

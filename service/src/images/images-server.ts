@@ -8,9 +8,8 @@ import { FairTurns } from '../platform/bounded/fair-turns.ts';
 import { ConfigError } from '../platform/config.ts';
 import { type ChildEnd, runImageChild } from './image-child.ts';
 import { readReply } from './image-reply.ts';
-import { photoBytesMax } from './image-types.ts';
+import { headBytes, photoBytesMax, readUnavailable, readyLine, unavailableLine } from './image-types.ts';
 import { areImagesServed } from './images-client.ts';
-import { headBytes, readUnavailable, readyLine, unavailableLine } from './images-protocol.ts';
 
 type Log = Readonly<Record<'info' | 'warn', (facts: object, text: string) => void>>;
 

@@ -23,7 +23,7 @@ import {
   selectUnapprovedOrders,
 } from '../../src/adoption/orders/staff-queries.ts';
 import { selectEndingHolds } from '../../src/animals/pets/pet-queries.ts';
-import { selectFailedPhotos } from '../../src/animals/photos/today-queries.ts';
+import { selectFailedPhotos } from '../../src/animals/photos/photo-queries.ts';
 import type { Db } from '../../src/platform/db/handles.ts';
 import { addShelter } from './console-steps.ts';
 import { openTestConsole } from './test-console.ts';

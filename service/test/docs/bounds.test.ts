@@ -60,7 +60,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Uploads of photos to a process',
     '{uploadsOfAllMax}; {uploadsMax} per client by its keys; in the console {uploadsMax} per person, {uploadsOfPeopleMax} of all people of a client; until it is stored or has failed',
-    'animals/photos/upload-slots.ts',
+    'animals/photos/upload-allowance.ts',
   ],
   ['Photos of an animal', '{photosMax}', 'animals/photos/photo-schemas.ts'],
   [
@@ -77,7 +77,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Free space that photos leave on the disk of their directory',
     '{reserveBytes GB}, or {/reserveShare = 0\\.0(\\d)/}% of it if that is more',
-    'images/free-space.ts',
+    'images/photo-store.ts',
   ],
   [
     'The process that makes the pictures of a photo',
@@ -99,7 +99,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   [
     'Photos served to an address',
     '{burst} at once, {perSecond} a second, per process; buckets of {addressesMax} addresses',
-    'animals/photos/address-budget.ts',
+    'animals/photos/upload-allowance.ts',
   ],
   [
     'Requests of an address without a key or a session: to the API; to sign in; to end sessions and rights; for pages of adopters',
@@ -128,7 +128,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{rowsAtOnceMax}, every minute; {claimSeconds} s',
     'animals/photos/removed-files.ts',
   ],
-  ['Files of photos deleted at once; the claim on pictures', '{deletesAtOnceMax}; {claimSeconds} s', 'animals/photos/unused-files.ts'],
+  ['Files of photos deleted at once; the claim on pictures', '{deletesAtOnceMax}; {claimSeconds} s', 'animals/photos/removed-files.ts'],
   [
     'The scan of all files of photos',
     '{/shareMax = 0\\.0(\\d)/}% of a core, {pageSizeMax} files at once, every {intervalSeconds days}',
@@ -412,16 +412,16 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'changes/mail/mail-sender.ts',
     'changes/mail/claim-queries.ts',
   ],
-  ['Attempts to reach a mail server that fails', 'every second at first, every {pauseMsMax s} at last', 'changes/mail/mail-bounds.ts'],
+  ['Attempts to reach a mail server that fails', 'every second at first, every {pauseMsMax s} at last', 'changes/mail/mail-queue.ts'],
   [
     'Messages to an address on a UTC day, and of decisions on an application, if it is confirmed',
     '{confirmations} confirmations, at most {/addressBounds, confirmations: (\\d+)/} of them for one client; {messages} in all',
-    'changes/mail/mail-bounds.ts',
+    'changes/mail/mail-queue.ts',
   ],
   [
     'Messages on a UTC day about a shelter: to adopters, for what one client submits, for what of it ends without a decision, and for decisions; to the shelter. Of each, to unconfirmed addresses',
     '{/submissions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/endings: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/decisions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/own: . confirmations: [\\d_]+, messages: ([\\d_]+)/}; {/submissions: . confirmations: ([\\d_]+)/}, {/endings: . confirmations: ([\\d_]+)/}, {/decisions: . confirmations: ([\\d_]+)/}, {/own: . confirmations: ([\\d_]+)/}',
-    'changes/mail/mail-bounds.ts',
+    'changes/mail/mail-queue.ts',
   ],
   ["A link that confirms a shelter's e-mail address", '{linkDays} UTC days', 'adoption/shelters/address-mail.ts'],
   [

@@ -1,4 +1,4 @@
-import { ServerPause } from '../../changes/mail/mail-bounds.ts';
+import { ServerPause } from '../../changes/mail/mail-queue.ts';
 import { type MailOutcome, MailSender, mailSenders, type ReadMail } from '../../changes/mail/mail-sender.ts';
 import { peopleMailKinds, readingPeopleMail } from '../../changes/mail/people-mail.ts';
 import type { Config, MailConfig } from '../../platform/config.ts';
@@ -9,8 +9,7 @@ import type { AdopterLink } from '../applications/adopter-links.ts';
 import { applicationMailKinds, applicationMailReader } from '../applications/application-mail.ts';
 import { readingLinkMail } from '../applications/link-mail.ts';
 import { type PageToken, type PageTokens, pageUrl } from '../applications/page-tokens.ts';
-import type { ShelterLinks } from './address-mail.ts';
-import { addressMailKinds, readingAddressMail } from './address-mail.ts';
+import { addressMailKinds, readingAddressMail, type ShelterLinks } from './address-mail.ts';
 
 interface Reading {
   readonly db: ServiceDb;

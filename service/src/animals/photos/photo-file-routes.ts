@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FileName, type PhotoStore, pictureName, type StoredFile } from '../../images/photo-store.ts';
 import { requestSubject } from '../../platform/caller-addresses.ts';
 import { isUnmodified } from '../../platform/http/protocol/representations.ts';
-import { AddressBudget } from './address-budget.ts';
+import { AddressBudget } from './upload-allowance.ts';
 
 /** The name is the hash of the content, so the content never changes. */
 const pictureHeaders = {

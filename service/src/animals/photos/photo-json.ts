@@ -1,4 +1,4 @@
-import { photoFailures } from '../../images/photo-failures.ts';
+import { photoFailures } from '../../images/image-types.ts';
 import type { PhotoRow, PictureFile } from './photo-queries.ts';
 
 export type { PictureFile };

@@ -3,7 +3,7 @@ import { boundsOf } from '../../access/rate-limit/plans.ts';
 import { recordEvents } from '../../changes/events/events.ts';
 import { theService } from '../../domain/actor.ts';
 import type { Picture } from '../../images/image-reply.ts';
-import type { PhotoFailure } from '../../images/photo-failures.ts';
+import type { PhotoFailure } from '../../images/image-types.ts';
 import { type PhotoStore, pictureName, StoreFull } from '../../images/photo-store.ts';
 import type { PictureMaker } from '../../images/picture-maker.ts';
 import { extendClaim } from '../../platform/db/claims.ts';

@@ -25,9 +25,8 @@ import {
   removePhoto,
   requireWriter,
 } from './photos.ts';
-import { requireAllowance } from './upload-allowance.ts';
+import { requireAllowance, UploadSlots } from './upload-allowance.ts';
 import { receivePhoto, requirePhotoHeaders, requireRoom } from './upload-listener.ts';
-import { UploadSlots } from './upload-slots.ts';
 
 interface Parts {
   readonly db: Transactor;

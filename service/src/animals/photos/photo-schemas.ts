@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { photoFailures } from '../../images/photo-failures.ts';
+import { photoFailures } from '../../images/image-types.ts';
 import { closedBody, Int64, PathIds, PlainText, StringEnum } from '../../platform/http/schemas.ts';
 
 const photoStatuses = ['processing', 'ready', 'failed'] as const;

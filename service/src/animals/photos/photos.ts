@@ -15,18 +15,19 @@ import { findPlacement } from '../pets/pets.ts';
 import type { Original } from './originals.ts';
 import {
   deletePhoto,
+  type FailedPhoto,
   findPhoto,
   findPhotoByOriginal,
   insertPhoto,
   type PhotoRow,
   restartPhoto,
+  selectFailedPhotos,
   selectPhotos,
   selectRecentPhotoTransactions,
   setAlt,
   setOrder,
 } from './photo-queries.ts';
 import { type PhotoChanges, photosMax } from './photo-schemas.ts';
-import { type FailedPhoto, selectFailedPhotos } from './today-queries.ts';
 import { countUpload, requireStorage } from './upload-allowance.ts';
 
 export type { PhotoRow };

@@ -1,4 +1,4 @@
-import type { PhotoFailure } from '../../images/photo-failures.ts';
+import type { PhotoFailure } from '../../images/image-types.ts';
 import type { FileName } from '../../images/photo-store.ts';
 import { type Claim, claiming, fenceOf, isClaimed } from '../../platform/db/claims.ts';
 import type { Transaction, Writer } from '../../platform/db/handles.ts';

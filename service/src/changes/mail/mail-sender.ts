@@ -18,6 +18,7 @@ import {
   addressBounds,
   addressKeyOf,
   askerBounds,
+  beginSeconds,
   dailyLimit,
   hashAddress,
   hashAsked,
@@ -27,8 +28,7 @@ import {
   type ServerPause,
   type ShelterBound,
   shelterBounds,
-} from './mail-bounds.ts';
-import { beginSeconds } from './mail-queue.ts';
+} from './mail-queue.ts';
 import { composeMessage, type MailMessage } from './message.ts';
 import { badAddress, type SmtpFault, SmtpSession, type SmtpTimeouts, smtpFaultOf } from './smtp-session.ts';
 

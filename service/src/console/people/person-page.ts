@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { changePerson, findPerson, invitedShownMax, listInvited, type Person, removePerson } from '../../access/people/people.ts';
 import { namesOfShelters } from '../../adoption/shelters/shelters.ts';
-import { addressBounds, dailyLimit } from '../../changes/mail/mail-bounds.ts';
-import type { LastMail } from '../../changes/mail/mail-queue.ts';
+import { addressBounds, dailyLimit, type LastMail } from '../../changes/mail/mail-queue.ts';
 import { findLinkMail, queueRaise } from '../../changes/mail/people-mail.ts';
 import type { Transaction } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';

@@ -4,7 +4,7 @@ import { listWaitingShelters as listChangedShelters } from '../../adoption/shelt
 import { listEndingHolds } from '../../animals/pets/holds.ts';
 import { listFailedPhotos } from '../../animals/photos/photos.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { photoFailures } from '../../images/photo-failures.ts';
+import { photoFailures } from '../../images/image-types.ts';
 import { type Html, html, personal } from '../../platform/html.ts';
 import { type AdoptionParts, timesAt } from '../adoptions/adoption-parts.ts';
 import { adopterName, name, whyHeld } from '../adoptions/adoption-words.ts';

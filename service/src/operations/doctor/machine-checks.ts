@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { photoReserveOf } from '../../images/free-space.ts';
+import { photoReserveOf } from '../../images/photo-store.ts';
 import type { Config } from '../../platform/config.ts';
 import { type DiskSpace, readDiskSpace } from '../../platform/disk-space.ts';
 import { type JournalEntry, readJournalLine } from '../../platform/journal/journal.ts';

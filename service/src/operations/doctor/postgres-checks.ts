@@ -44,8 +44,17 @@ import {
 import { type ClockReading, endedMax } from './machine-checks.ts';
 import { type KnownPhotos, originalMissingHours } from './photos-check.ts';
 import { activityChecks, judgeLocks } from './postgres-activity.ts';
-import { checkPooling, judgeHosts, primariesOf, readHosts } from './postgres-hosts.ts';
-import { checkWrites, judgeArchiving, judgeEnvironment, judgeSettings, requiredSettings } from './postgres-setup.ts';
+import {
+  checkPooling,
+  checkWrites,
+  judgeArchiving,
+  judgeEnvironment,
+  judgeHosts,
+  judgeSettings,
+  primariesOf,
+  readHosts,
+  requiredSettings,
+} from './postgres-setup.ts';
 import { checkObjects, checkSequences, expectedTables } from './schema-check.ts';
 import { workChecks } from './work-checks.ts';
 

@@ -5,7 +5,7 @@ import { startMailServer } from '../../../../testkit/mail-server.ts';
 import { testAuthor } from '../../../../testkit/test-author.ts';
 import { openMailSenders } from '../../../src/adoption/shelters/mail-senders.ts';
 import { confirmShelter, getWaiting, listWaitingShelters } from '../../../src/adoption/shelters/shelters.ts';
-import { shelterBounds } from '../../../src/changes/mail/mail-bounds.ts';
+import { shelterBounds } from '../../../src/changes/mail/mail-queue.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { submit } from '../../application-steps.ts';

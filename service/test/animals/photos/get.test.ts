@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AddressBudget } from '../../../src/animals/photos/address-budget.ts';
+import { AddressBudget } from '../../../src/animals/photos/upload-allowance.ts';
 import { pictureName } from '../../../src/images/photo-store.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { createPhotoStore } from '../../photo-steps.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UploadSlots } from '../../../src/animals/photos/upload-slots.ts';
+import { UploadSlots } from '../../../src/animals/photos/upload-allowance.ts';
 
 const slots = new UploadSlots();
 const person = (personId: bigint, clientId = 7n) => ({ clientId, keyId: null, personId });

@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../../../../testkit/mail-server.ts';
-import { addressKeyOf, hashAddress } from '../../../src/changes/mail/mail-bounds.ts';
-import { queueMail, sweepMail } from '../../../src/changes/mail/mail-queue.ts';
+import { addressKeyOf, hashAddress, queueMail, sweepMail } from '../../../src/changes/mail/mail-queue.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { Letters, makeDue, openMailSender, queue, readMail, sendAll } from '../../mail-steps.ts';

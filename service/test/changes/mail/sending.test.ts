@@ -1,7 +1,7 @@
 import PostalMime from 'postal-mime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type MailServer, type MailServerBehaviour, startMailServer } from '../../../../testkit/mail-server.ts';
-import { ServerPause } from '../../../src/changes/mail/mail-bounds.ts';
+import { ServerPause } from '../../../src/changes/mail/mail-queue.ts';
 import { SmtpFault } from '../../../src/changes/mail/smtp-session.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { Letters, makeDue, openMailSender, queue, readMail, sendAll, shortTimeouts } from '../../mail-steps.ts';

@@ -7,8 +7,7 @@ import { broken, findingOf, inOrder, type Judgement, note, ok, overall, skipped,
 import { type ClockReading, judgeClocks } from '../../../src/operations/doctor/machine-checks.ts';
 import { checkPhotos } from '../../../src/operations/doctor/photos-check.ts';
 import { judgeReplication, judgeSnapshots } from '../../../src/operations/doctor/postgres-activity.ts';
-import { type Host, judgeHosts } from '../../../src/operations/doctor/postgres-hosts.ts';
-import { judgeSettings } from '../../../src/operations/doctor/postgres-setup.ts';
+import { type Host, judgeHosts, judgeSettings } from '../../../src/operations/doctor/postgres-setup.ts';
 import {
   judgeEviction,
   judgeLatency,
