@@ -1,10 +1,10 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | listings-fresh | words | writes | memory | cost | connections | telemetry | sweeps | indexes | applications | console | capacity measures it alone; list --mix under a mix of quiet and busy clients
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | listings-fresh | hostile-names | writes | memory | cost | connections | telemetry | sweeps | indexes | applications | console | capacity measures it alone; list --mix under a mix of quiet and busy clients
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
   'listings-cached': () => import('./listings-cached.ts'),
   'listings-fresh': () => import('./listings-fresh.ts'),
-  words: () => import('./words.ts'),
+  'hostile-names': () => import('./hostile-names.ts'),
   writes: () => import('./writes.ts'),
   memory: () => import('./memory.ts'),
   cost: () => import('./cost.ts'),

@@ -25,7 +25,7 @@ export async function fillListings(
   // An index is built faster than it is maintained.
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
-      where tablename in ('pets', 'profiles', 'listings', 'animal_words') and indexname not in (select conname from pg_constraint)`,
+      where tablename in ('pets', 'profiles', 'listings') and indexname not in (select conname from pg_constraint)`,
   );
   for (const { name } of indexes) await client.query(`drop index ${name}`);
   for (const [step, statement] of Object.entries(rowStatements(animals, Math.ceil(animals / 50), words))) {
@@ -63,16 +63,6 @@ const rowStatements = (animals: number, shelters: number, words: readonly [numbe
       ${yesOrNo}, ${yesOrNo}, ${yesOrNo}
       from pets, (select array_agg(phrase) as list from (${phrases}) phrases) phrases`,
   listings: 'insert into listings select * from listings_computed',
-  // As if the store itself had written all of it.
-  'words of animals': `insert into animal_words (pet_id, word, client_id, is_trusted)
-    select pet_id, lexeme, 0, true from pets join profiles on pet_id = pets.id, unnest(to_tsvector('listings', concat_ws(' ', name, breed_primary)))`,
-  words: `insert into search_words (word, client_id, rarity, is_shared)
-    select word, 0, 7 - floor(log(2, least(count(*), 128))), true from animal_words group by word`,
-  trigrams: `insert into word_trigrams (trigram, is_shared, rarity, word)
-    select unnest(show_trgm(word)), is_shared, rarity, word from search_words`,
-  'counts of words': `insert into word_clients (client_id, uses, words, day, new_words)
-    select 0, (select count(*) from animal_words), (select count(*) from search_words), current_date, 0`,
-  'position of words': 'update word_feed set position = last_position, filled_to = null from feed',
 });
 
 const phrasesCount = 300;
@@ -87,7 +77,7 @@ function description(words: readonly [number, number]): string {
   return `array_to_string(array(select ${phrase} from generate_series(1, ${min} + (pets.id * 7919 % ${max - min + 1})::int)), ' ')`;
 }
 
-const tables = ['pets', 'profiles', 'listings', 'animal_words', 'search_words', 'word_trigrams', 'shelters'];
+const tables = ['pets', 'profiles', 'listings', 'shelters'];
 const yesOrNo = `(array['yes', 'no', 'unknown'])[1 + floor(3 * random())]`;
 
 /** A word that looks like one: the same for the same number. */

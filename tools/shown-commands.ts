@@ -22,7 +22,7 @@ export const forms: Readonly<Record<string, Form>> = {
   'npm run bench -- listings': figures('--sizes 10000 --samples 3'),
   'npm run bench -- listings-cached': short,
   'npm run bench -- listings-fresh': figures('--base HEAD --animals 1000 --reads 5 --seconds 1 --rounds 1'),
-  'npm run bench -- words': figures('--words 1000 --clients 2 --samples 5'),
+  'npm run bench -- hostile-names': figures('--animals 500 --names 100 --samples 5'),
   'npm run bench -- writes': figures('--base HEAD --turns 2 --writes 2 --orders 2 --pairs 1'),
   'npm run bench -- memory': figures('--minutes 3'),
   'npm run bench -- cost': figures('--base HEAD --rounds 1 --lists 10 --orders 2'),

@@ -57,5 +57,6 @@ export const neverNull: Readonly<Record<string, string>> = {
   'selectFailedPhotos.failure': 'photos_failed_have_a_code',
   'selectUndoablePets.recordedAt': 'an outcome that can be undone sets it',
   'selectUntold.since': 'it is compared with a time',
+  'similar-towns.town': 'it equals another',
   'taker-of-external-id.externalId': 'it equals another',
 };

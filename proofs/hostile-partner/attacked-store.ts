@@ -74,7 +74,6 @@ async function addEvents(store: Store, { animals, events }: { animals: number; e
     [events, animals],
   );
   await queryStore(store, 'update feed set last_position = $1', [events]);
-  await queryStore(store, 'update word_feed set position = $1', [events]);
   await queryStore(store, 'analyze');
 }
 

@@ -19,22 +19,6 @@ export const faults: Readonly<Record<string, Fault>> = {
     attack: 'slow readers',
     edits: [{ file: 'platform/http/response-progress.ts', from: 'stalledMs: 10_000', to: 'stalledMs: 999_999_999' }],
   },
-  'words written in the transaction of a create': {
-    attack: 'new words',
-    edits: [
-      {
-        file: 'migrations/0007_listings.sql',
-        from: 'insert into word_feed (position, filled_to, fill_until) values (0, 0, 0);',
-        to: `insert into word_feed (position, filled_to, fill_until) values (0, 0, 0);
-          create table noted_words (word text primary key);
-          create function note_words() returns trigger language plpgsql security definer as $$ begin
-            insert into noted_words select lexeme from unnest(to_tsvector('listings', new.name)) on conflict do nothing;
-            return null;
-          end $$;
-          create trigger note_words after insert on pets for each row execute function note_words();`,
-      },
-    ],
-  },
   'any number of open orders and categories': {
     attack: 'orders of every animal',
     edits: [

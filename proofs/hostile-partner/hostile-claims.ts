@@ -1,14 +1,12 @@
 // What the hostile partner got, which must be no more than its plan allows.
 
 import { planBounds } from '../../service/src/access/rate-limit/plans.ts';
-import { wordBounds } from '../../service/src/search/listings/words.ts';
 import { queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import type { Store } from '../../testkit/store.ts';
 import type { Claim } from '../proof.ts';
 import type { Target } from './attack.ts';
 import type { Report } from './hostile-caller.ts';
-import { newWordPrefix } from './new-words.ts';
 
 const bounds = planBounds.business;
 
@@ -50,19 +48,6 @@ export async function judgeJunk(store: Store, { keys, urls }: Target, key: strin
     bar: `10; at most ${bounds.newCategoriesPerDay}; 0`,
     figure: `${named}; ${registered}; ${raw}`,
     holds: named === 10 && registered <= bounds.newCategoriesPerDay && raw === 0,
-  };
-}
-
-export async function judgeWords(store: Store): Promise<Claim> {
-  const [count] = await queryStore<{ words: number }>(store, 'select count(*)::int as words from search_words where word like $1', [
-    `${newWordPrefix}%`,
-  ]);
-  const words = count?.words ?? -1;
-  return {
-    claim: 'New words of the hostile client that are stored',
-    bar: `at most ${wordBounds.newPerDayMax.toLocaleString('en')}`,
-    figure: words.toLocaleString('en'),
-    holds: words >= 0 && words <= wordBounds.newPerDayMax,
   };
 }
 

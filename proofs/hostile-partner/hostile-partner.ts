@@ -8,11 +8,10 @@ import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { openAttackedStore } from './attacked-store.ts';
 import { type AttackName, allTogether, attackNames } from './attacks.ts';
 import { faults } from './faults.ts';
-import { judgeHeldWord } from './held-word.ts';
 import { judgeAftermath, judgeHonest } from './honest-claims.ts';
 import { HonestClient, honestPerSecond } from './honest-client.ts';
 import type { Report } from './hostile-caller.ts';
-import { judgeJunk, judgeOrders, judgeResponses, judgeWords } from './hostile-claims.ts';
+import { judgeJunk, judgeOrders, judgeResponses } from './hostile-claims.ts';
 import { HostileProcess } from './hostile-process.ts';
 import { type Measured, measurePairs } from './pairs.ts';
 
@@ -93,7 +92,6 @@ async function attackStore(
     reports.push(...measured.reports);
     claims.push(...judgeHonest(name, measured, size));
     if (name === 'slow readers') claims.push(await judgeHeld(hostile));
-    if (name === 'new words') claims.push(await judgeHeldWord(store, honest.key));
   }
   const [first, last] = [all[0], all.at(-1)];
   if (first && last && first !== last && size.isTimed) claims.push(judgeAftermath(first, last));
@@ -109,7 +107,6 @@ async function attackStore(
     },
     await judgeOrders(store, target, reports),
     await judgeJunk(store, target, honest.key),
-    await judgeWords(store),
     judgeResponses(reports),
   ];
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 /** No other word of the store begins so. */
-export const newWordPrefix = 'zq';
+const newWordPrefix = 'zq';
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 const lettersAfterPrefix = 4;
 

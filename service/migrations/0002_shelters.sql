@@ -68,6 +68,8 @@ create table confirmed_shelters (
   town text,
   postcode text
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+-- Finds the town that is misspelt in a search.
+create index confirmed_shelters_by_town on confirmed_shelters using gin (listing_place(town) gin_trgm_ops) where town is not null;
 
 -- Only store staff add shelters, so what they write then is confirmed.
 create function shelter_added() returns trigger language plpgsql as $$

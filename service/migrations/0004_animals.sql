@@ -44,8 +44,6 @@ create table pets (
   status pet_status not null,
   name text not null check (char_length(name) between 1 and 200),
   shelter_id bigint not null default 1 references shelters,
-  -- The key that last set the name; null: the one that added the animal.
-  named_by bigint,
   -- The client that has added the animal with a key without a shelter: it may describe, rename and remove it until staff place the animal
   -- in a shelter. Null: none. No foreign key: clients are never deleted, and each new animal would lock its client's row.
   client_id bigint,

@@ -41,8 +41,6 @@ create table profiles (
   external_id text check (char_length(external_id) between 1 and 100),
   -- An object of strings as JSON. Text, since jsonb would sort the names.
   attributes text check (char_length(attributes) <= 120000),
-  -- The key that last set the breeds; null: not recorded.
-  breeds_by bigint,
   constraint profiles_fee_is_whole check ((fee_amount is null) = (fee_currency is null))
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 -- The shelter's own number for an animal. It is free again once the animal is removed.

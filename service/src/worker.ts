@@ -38,13 +38,10 @@ import { addWorkerMetrics, DeliveryTally, LastStoreFacts, MailTally } from './op
 import type { Config } from './platform/config.ts';
 import type { Db, ServiceDb } from './platform/db/handles.ts';
 import { openJournal } from './platform/journal/journal.ts';
-import { countWords } from './search/listings/words.ts';
 
 /** Short, so that an animal is available within a second after its order expired or its hold ended. */
 const expiryIntervalMs = 250;
 const publishIntervalMs = 50;
-/** Short, so that a search knows a new word within a second. */
-const wordsIntervalMs = 250;
 /** How often the metrics that need a query are read. */
 const factsIntervalMs = 15_000;
 /** A certificate is valid for weeks. */
@@ -57,7 +54,7 @@ const sweepSizeMax = 1_000;
 const deliverJob = 'deliver-webhooks';
 const scanJob = 'scan-photo-files';
 /** They find work up to twenty times a second: logged at debug level. */
-const busyJobs = new Set(['publish-events', 'count-words', 'send-mail']);
+const busyJobs = new Set(['publish-events', 'send-mail']);
 
 /**
  * What a worker does beside sending webhooks, which has a loop of its own: the name of each job, its interval, its condition, and what it
@@ -82,7 +79,6 @@ const jobsOf = ({ config, db, catalogue, log, signal, tally, journal, retention,
   job('warn-of-failing-webhooks', hourMs, always, () => warnOfFailing(db, log)),
   job('erase-adopters', minuteMs, always, () => eraseOldAdopters(db, journal, retention, batchSizeMax, eraseCompletedWith(journal))),
   job('erase-applicants', minuteMs, always, () => eraseOldApplicants(db, journal, retention.adopterDays, batchSizeMax)),
-  job('count-words', wordsIntervalMs, always, () => countNextWords(db, signal)),
   job('sweep-deliveries', minuteMs, always, () => sweepDeliveries(db, sweepSizeMax)),
   job('sweep-idempotent-answers', minuteMs, always, () => deleteOldResponses(db, sweepSizeMax)),
   job('look-for-photos', 15_000, photos, () => watches.photoWatch.look()),
@@ -265,11 +261,3 @@ const logFields = ({ id, clientId, ...rest }: { readonly id: bigint; readonly cl
   client: Number(clientId),
   ...rest,
 });
-
-async function countNextWords(db: ServiceDb, signal: AbortSignal): Promise<number> {
-  const startedAtMs = performance.now();
-  const { count, isFill } = await countWords(db);
-  // Animals from before are filled in for half of the time at most.
-  if (isFill) await sleep(performance.now() - startedAtMs, undefined, { signal }).catch(() => {});
-  return count;
-}

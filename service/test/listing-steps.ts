@@ -1,8 +1,6 @@
 // Setup steps for tests about listings. Shelters and profiles are written with SQL, as a process of any release may write them.
 
-import { countWords, type WordBounds, wordBounds } from '../src/search/listings/words.ts';
 import { addPet, type PetBody } from './adoption-steps.ts';
-import { publishAll } from './event-steps.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export interface ListingBody {
@@ -46,14 +44,3 @@ export const insert = (store: TestStore, table: string, row: Columns, end = '') 
   const text = `insert into ${table} (${columns.join(', ')}) values (${columns.map((_, i) => `$${i + 1}`).join(', ')}) ${end}`;
   return store.write<Record<string, unknown>>(text, ...Object.values(row));
 };
-
-const batchesMax = 10_000;
-
-/** Publishes and counts the words of everything that is committed by now, like a worker. */
-export async function countAllWords(store: TestStore, bounds: Partial<WordBounds> = {}): Promise<void> {
-  await publishAll(store);
-  for (let batches = 0; batches < batchesMax; batches += 1) {
-    if ((await countWords(store.dependencies.db, { ...wordBounds, ...bounds })).count === 0) return;
-  }
-  throw new Error(`words are left after ${batchesMax} batches`);
-}

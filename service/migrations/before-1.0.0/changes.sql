@@ -61,3 +61,10 @@ alter table removed_photo_bytes alter column files set not null;
 drop index removed_files_by_time, removed_files_by_name;
 create index removed_files_by_time on removed_photo_bytes (removed_at);
 create index removed_files_by_name on removed_photo_bytes using gin (files) with (fastupdate = off);
+
+-- A worker counted the words of names and breeds, to correct misspelt ones of searches. These are corrected to words of the program and to
+-- towns.
+drop table animal_words, search_words, word_trigrams, word_clients, word_feed;
+alter table pets drop column named_by;
+alter table profiles drop column breeds_by;
+create index confirmed_shelters_by_town on confirmed_shelters using gin (listing_place(town) gin_trgm_ops) where town is not null;

@@ -95,7 +95,6 @@ export const scopes = Object.keys(table) as Scope[];
 const scopesWhere = (matches: (row: ScopeRow) => boolean): readonly Scope[] => scopes.filter((scope) => matches(scopeTable[scope]));
 
 export const defaultScopes = scopesWhere(({ givenTo }) => givenTo === 'every key');
-export const staffScopes = scopesWhere(({ givenTo }) => givenTo === 'staff');
 export const scopesOfBoundKeys = scopesWhere(({ needsShelter }) => needsShelter === true);
 const unlimitedScopes = scopesWhere(({ isUnlimited }) => isUnlimited === true);
 

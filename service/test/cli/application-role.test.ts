@@ -67,7 +67,6 @@ describe('the role is denied', () => {
     }
     const deletable = [
       'adopter_links',
-      'animal_words',
       'application_counts',
       'applications',
       'bulk_ended',
@@ -86,14 +85,12 @@ describe('the role is denied', () => {
       'photo_deletions',
       'photos',
       'removed_photo_bytes',
-      'search_words',
       'sessions',
       'usage_writers',
       'used_values',
       'webhook_replays',
       'webhook_workers',
       'webhooks',
-      'word_trigrams',
     ];
     expect(allowed).toEqual(deletable.map((name) => `delete from ${name} where false: allowed`));
   });

@@ -479,19 +479,11 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   ['Words of a search, a breed', '{wordsLengthMax} characters', 'domain/listing-filters.ts'],
   ['Misspelt words of a search that are corrected', '{correctedMax}', 'search/listings/spelling.ts'],
-  [
-    'Newest documents looked through for a word; words compared for a trigram of a misspelt one; of these, ranked',
-    '{newestMax}; {wordsOfTrigramMax}; {candidatesMax}',
-    'search/listings/word-queries.ts',
-  ],
-  ['A word that is counted, or corrected', '{wordCharactersMax} characters', 'search/listings/word-queries.ts'],
-  ['New words of a client in a UTC day; further ones are found, but correct none', '{newPerDayMax}', 'search/listings/words.ts'],
-  ['Words of all clients; the rarest of the client with the most go first', '{wordsMax}', 'search/listings/words.ts'],
-  [
-    'Animals whose words a worker counts in a transaction; words evicted by a statement',
-    '{animalsAtOnceMax}; {evictedAtOnceMax}',
-    'search/listings/words.ts',
-  ],
+  ['Newest documents looked through for a misspelt word before the index', '{newestMax}', 'search/listings/word-queries.ts'],
+  ['A word that is corrected', '{lengthMin} to {lengthMax} characters', 'search/phrases/curated-words.ts'],
+  ['Texts of a search that may be a misspelt town', '{meantTownsMax}', 'search/phrases/place-phrases.ts'],
+  ['Towns that are compared with each', '{similarMax}', 'search/phrases/place-queries.ts'],
+  ['Animals looked through for one that is described with a word', '{lookedThroughMax}', 'search/phrases/place-queries.ts'],
   ['Distance of a search', '{withinKmDefault} km by default, {withinKmMax} km at most', 'domain/listing-filters.ts'],
   [
     'Animals ranked by relevance; counted for facets',
@@ -525,7 +517,6 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'animals/list-cache/catalogue.ts',
   ],
   ['What the terms of an animal take in an announcement', '{setBytes} bytes', 'animals/list-cache/shown-changes.ts'],
-  ['Time that a page of words is cached which the worker may correct', '{correctedAgeMaxMs s}', 'search/listings/listing-routes.ts'],
   ['Transactions that Redis stores as announced', '{announcedMax}, for {announcedMs s}', 'animals/list-cache/catalogue.ts'],
   [
     'Transitions of an animal among which a write that changes nothing looks for recent transactions',

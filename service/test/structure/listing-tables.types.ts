@@ -55,10 +55,7 @@ export const theValueOfAFilterIsTyped: Array<'a' | 'b'> = value;
 export const noOtherValue: Array<'a' | 'c'> = value;
 
 declare const columnOfAField: ProfileColumn;
-declare const columnOfProfiles: Exclude<
-  ColumnOf<'profiles'>,
-  'pet_id' | 'shelter_id' | 'removed_at' | 'created_at' | 'updated_at' | 'breeds_by'
->;
+declare const columnOfProfiles: Exclude<ColumnOf<'profiles'>, 'pet_id' | 'shelter_id' | 'removed_at' | 'created_at' | 'updated_at'>;
 /** If this does not compile, the migration for a field is missing, or `npm run schema` after it. */
 export const theColumnOfAFieldExists: ColumnOf<'profiles'> = columnOfAField;
 /** If this does not compile, nobody reads or writes a column of profiles. */

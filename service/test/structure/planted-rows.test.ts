@@ -173,7 +173,7 @@ describe('A planted scope', () => {
   });
 
   test('is given to staff only, and accepted by the command line', async () => {
-    const { defaultScopes, isScope, staffScopes } = await planted('domain/scopes.ts');
-    expect([isScope(fosterScope), staffScopes.includes(fosterScope), defaultScopes.includes(fosterScope)]).toEqual([true, true, false]);
+    const { defaultScopes, isScope } = await planted('domain/scopes.ts');
+    expect([isScope(fosterScope), defaultScopes.includes(fosterScope)]).toEqual([true, false]);
   });
 });

@@ -282,14 +282,14 @@ export async function lockAndMovePet(
   return moved;
 }
 
-/** `before` is the animal as lockPet has returned it. If the name changes, it is noted which key has set it. */
-export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>, { keyId }: Author): Promise<Pet> {
+/** `before` is the animal as lockPet has returned it. */
+export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>): Promise<Pet> {
   const [updated] = await tx.writePets<Pet>(
     {
       name: 'update-pet',
-      text: `update pets set name = $1, category_id = $2, status = $3, named_by = case when name = $1 then named_by else $5 end,
-        updated_at = now() where id = $4 returning ${petColumns}, ${transactionId}`,
-      values: [changes.name, changes.categoryId, changes.status, before.id, keyId],
+      text: `update pets set name = $1, category_id = $2, status = $3, updated_at = now() where id = $4
+        returning ${petColumns}, ${transactionId}`,
+      values: [changes.name, changes.categoryId, changes.status, before.id],
     },
     (after) => ({ id: after.id, before, after }),
   );

@@ -158,7 +158,7 @@ export async function changePet(
     if (hold && isStatusChanged && updated.status === holdChanges.end.pet.to) throw petOnHold(pet, hold, 'staff');
     if (options.categories === 'open' && updated.categoryId !== pet.categoryId)
       await registerCategory(tx, updated.categoryId, isStaff ? undefined : options.registrant);
-    const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, pet, updated, actor));
+    const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, pet, updated));
     const what = isStatusChanged
       ? ({ kind: 'pet_status', why: 'status set by staff' } as const)
       : ({ kind: 'pet_edited', why: isStaff ? 'edited by staff' : 'edited by its client' } as const);

@@ -24,28 +24,23 @@ export async function findProfile(db: Db, petId: bigint): Promise<FoundProfile |
 
 const names = profileColumns.map(({ column }) => column);
 
-const breeds = (table: string) => `(${table}.breed_primary, ${table}.breed_secondary)`;
-
-/** The caller has locked the animal. If the breeds change, it is noted which key has set them. */
+/** The caller has locked the animal. */
 export async function upsertProfile(
   tx: ListingWriter,
   petId: bigint,
   profile: StoredProfile,
-  /** Null: the service itself writes, or a person. */
-  keyId: bigint | null,
   /** With the terms of the document from before. */
   changeOf: ShownChangeOf<{ termsBefore: readonly string[] }>,
 ): Promise<void> {
   await tx.writeListing(
     {
       name: 'upsert-profile',
-      text: `insert into profiles (pet_id, shelter_id, breeds_by, ${names.join(', ')})
-        values ($1, (select shelter_id from pets where id = $1), $2, ${names.map((_, i) => `$${i + 3}`).join(', ')})
-        on conflict (pet_id) do update set updated_at = now(), ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
-          breeds_by = case when ${breeds('profiles')} is distinct from ${breeds('excluded')} then excluded.breeds_by else profiles.breeds_by end
+      text: `insert into profiles (pet_id, shelter_id, ${names.join(', ')})
+        values ($1, (select shelter_id from pets where id = $1), ${names.map((_, i) => `$${i + 2}`).join(', ')})
+        on conflict (pet_id) do update set updated_at = now(), ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
         returning ${runningTransaction} as "transactionId",
           coalesce((select tsvector_to_array(document) from listings where id = $1), '{}') as "termsBefore"`,
-      values: [petId, keyId, ...profileColumns.map(({ write }) => write(profile))],
+      values: [petId, ...profileColumns.map(({ write }) => write(profile))],
     },
     changeOf,
   );

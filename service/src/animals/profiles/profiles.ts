@@ -84,7 +84,7 @@ export async function writeProfileWithin(
     if (writtenIn !== null) tx.acknowledge(writtenIn);
     return current;
   }
-  await upsertProfile(tx, petId, profile, writer.keyId, ({ termsBefore }) => changeOf(tx, pet, termsBefore));
+  await upsertProfile(tx, petId, profile, ({ termsBefore }) => changeOf(tx, pet, termsBefore));
   const changed = (Object.keys(profile) as (keyof StoredProfile)[]).filter((field) => !isDeepStrictEqual(profile[field], current[field]));
   const why = `described: ${changed.join(', ')}`;
   await recordTransitions(tx, writer, { kind: 'pet_described', petId, from: pet.status, to: pet.status, changed, why });

@@ -232,21 +232,6 @@ function visibleInSpan(orders: Visibility | 'none', { after, limit, span }: Span
   return [after, limit, span, ...whose];
 }
 
-/** The animals that events of some types after a position are about, in the order of the feed. Scans at most `span` positions. */
-export async function selectPetsOfEvents(
-  db: Db,
-  types: readonly EventType[],
-  page: Span,
-): Promise<FeedPage<Pick<EventRow, 'position' | 'petId'>>> {
-  return readFeed(db, {
-    name: 'pets-of-events',
-    columns: 'position, pet_id as "petId"',
-    where: `${inSpan} and type = any($4::text[])`,
-    scannedTo: endOfSpan,
-    values: [page.after, page.limit, page.span, types],
-  });
-}
-
 /** Events of one type after a position. Reads an index on the type, so that rare types cost no more than frequent ones. */
 export async function selectEventsOfType(
   db: Db,

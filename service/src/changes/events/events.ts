@@ -15,7 +15,6 @@ import {
   selectEvents,
   selectEventsOfInterest,
   selectEventsOfType,
-  selectPetsOfEvents,
   storeFeedServer,
 } from './event-queries.ts';
 import { countSubscribed, findScanEnd, type Subscription, selectSubscribed } from './subscribed-queries.ts';
@@ -140,28 +139,6 @@ export async function readNewEvents(db: Db, after: bigint | undefined, limit: nu
   const { events, lastPosition } = page;
   if (after === undefined) return { events, to: lastPosition, lastPosition, isLost: false };
   return { events, to: endOf(page, limit), lastPosition, isLost: after > lastPosition || page.isInGap };
-}
-
-interface ChangedPets {
-  /** Each once. */
-  readonly petIds: readonly bigint[];
-  /** The position that the next page starts after. */
-  readonly nextAfter: bigint;
-  readonly lastPosition: bigint;
-  /** Events after the position were deleted, or it is past the end of the feed: the store was restored from a backup. */
-  readonly isInterrupted: boolean;
-}
-
-/** The animals that events of some types after a position are about. */
-export async function readChangedPets(
-  db: Db,
-  types: readonly EventType[],
-  { after, limit }: { after: bigint; limit: number },
-): Promise<ChangedPets> {
-  const page = await selectPetsOfEvents(db, types, { after, span, limit });
-  const { firstPosition, lastPosition, events } = page;
-  const isInterrupted = after < firstPosition - 1n || after > lastPosition || page.isInGap;
-  return { petIds: [...new Set(events.map(({ petId }) => petId))], nextAfter: endOf(page, limit), lastPosition, isInterrupted };
 }
 
 /** Whether an event passes a filter. */

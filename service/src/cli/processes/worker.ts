@@ -6,7 +6,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
     .command('worker')
     .description(
-      'expire orders that were not approved in time, end holds of animals, publish events, send webhooks, process photos, count the words of searches, send mail, erase adopters after the retention period, and delete old records; run one or more',
+      'expire orders that were not approved in time, end holds of animals, publish events, send webhooks, process photos, send mail, erase adopters after the retention period, and delete old records; run one or more',
     )
     .action(() => work(config()));
 }

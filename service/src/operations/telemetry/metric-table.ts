@@ -171,7 +171,6 @@ export const metricTable = {
   ),
   homeward_feed_position: shared('The last position of the feed.'),
   homeward_feed_newest_age_seconds: worker.gauge('Time since the last event was published. Each worker has the same figure: use min().'),
-  homeward_words_lag_seconds: shared('Age of the oldest event whose words are not counted for searches yet, 0 if there is none.'),
 };
 
 export type MetricName = keyof typeof metricTable;

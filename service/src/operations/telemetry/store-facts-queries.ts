@@ -14,7 +14,6 @@ const readers = {
   photos: countWaitingPhotos,
   removedPhotos: readRemovedPhotos,
   feed: readFeedEnd,
-  words: readWordsLag,
   endpoints: countEndpoints,
   mail: readMailWaiting,
   orders: countOrders,
@@ -126,15 +125,6 @@ async function readRemovedPhotos(db: Db) {
       where files is not null order by removed_at limit 1) as age`,
   });
   return { oldestSeconds: rows[0]?.age ?? 0 };
-}
-
-async function readWordsLag(db: Db) {
-  const { rows } = await db.query<{ age: number | null }>({
-    name: 'facts-words',
-    text: `select (select extract(epoch from clock_timestamp() - published_at)::float8 from events
-      where events.position > word_feed.position order by events.position limit 1) as age from word_feed`,
-  });
-  return { lagSeconds: Math.max(rows[0]?.age ?? 0, 0) };
 }
 
 async function readMailWaiting(db: Db) {

@@ -100,7 +100,6 @@ export function addWorkerMetrics(
   registry.addValue('homeward_on_another_server', () => store.facts.server && Number(store.facts.server.isAnother));
   registry.addValue('homeward_feed_position', () => store.facts.feed?.position);
   registry.addValue('homeward_feed_newest_age_seconds', () => store.facts.feed?.newestAgeSeconds);
-  registry.addValue('homeward_words_lag_seconds', () => store.facts.words?.lagSeconds);
   registry.addValue('homeward_webhook_endpoints_failing', () => store.facts.endpoints?.failing);
   registry.addValuesBy('homeward_webhook_endpoints', 'status', () => {
     const { failing: _, ...endpoints } = store.facts.endpoints ?? {};

@@ -36,15 +36,16 @@ interface FoundPage extends Understood {
  * - The profiles of other animals that match so far, have the terms that the search asks for, and are not further away than what the
  *   page shows.
  *
- * If the words may be a name, or what was meant found nothing, it also depends on animals that match what was asked for beside the words.
+ * If the words may be a misspelt town, it depends on what any animal says. If they may be a name, or what was meant found nothing, it also depends on animals that match what was asked for beside the words.
  */
 export function footprintOf({ search, sort, after, count, ...understood }: FoundPage, found: readonly Listing[]): ListingFootprint {
   const { reading, isFallback } = understood;
+  const ofAll = reading.dependsOnDescriptions ? everyAnimal : undefined;
   // Descending: the page begins behind `after` and ends with the animal that shows that another page follows.
   const end = found[count];
   const range = sort === 'newest' ? { after: end === undefined ? 0n : end.pet.id - 1n, last: after && after.id - 1n } : {};
   const bonded = new Set(found.flatMap(({ namedIds }) => namedIds));
-  const by = isFallback ? matchingOf(search) : { ...matchingOf(reading.lifted?.search ?? reading.search), ...range };
+  const by = ofAll ?? (isFallback ? matchingOf(search) : { ...matchingOf(reading.lifted?.search ?? reading.search), ...range });
   const farthestKm = sort === 'distance' ? end?.found.distance : undefined;
   return {
     animals: bonded.size === 0 ? [by] : [by, { ...everyAnimal, ids: bonded }],
@@ -63,9 +64,9 @@ export const footprintOfCounts = (search: ListingSearch, understood: Understood)
   footprintOf({ ...understood, search, sort: 'relevance', after: undefined, count: 0 }, []);
 
 function bitsOfUnderstood({ reading, asked, isFallback }: Understood): ReadonlyArray<readonly number[]> {
-  if (isFallback) return anyBits;
+  if (isFallback || reading.dependsOnDescriptions) return anyBits;
   const { lifted } = reading;
-  const named = lifted ? bitsOf(lifted.search, { words: { choices: [wordsOfSpelling(folded(lifted.name))], areKnown: true } }) : [];
+  const named = lifted ? bitsOf(lifted.search, { words: { choices: [wordsOfSpelling(folded(lifted.name))] } }) : [];
   return [...bitsOf(reading.search, asked), ...named];
 }
 

@@ -44,9 +44,10 @@ interface Page {
 
 /**
  * The settings for a search: animals are found by indexes alone, and by this process alone. The statements are planned with their
- * values, but the planner can't know how filters depend on each other, and to read all animals is never right.
+ * values, but the planner can't know how filters depend on each other, and to read all animals is never right. A short town that is misspelt
+ * shares few trigrams with itself.
  */
-export const byIndexOnly: Settings = { enable_seqscan: 'off', max_parallel_workers_per_gather: 0 };
+export const byIndexOnly: Settings = { enable_seqscan: 'off', max_parallel_workers_per_gather: 0, 'pg_trgm.similarity_threshold': 0.2 };
 
 /** The newest animals first, by id. */
 export async function findNewest(db: Db, search: ListingSearch, page: Page): Promise<Found[]> {
@@ -75,7 +76,8 @@ export async function findNearest(db: Db, search: ListingSearch, page: Page): Pr
  */
 export async function findRelevant(db: Db, { otherWords, ...search }: ListingSearch, { after, limit }: Page): Promise<Found[]> {
   const parameters = new Parameters();
-  const asked = await rankedMatchesOf(db, search, parameters);
+  // Words that are misspelt are rare, so the index of words finds them.
+  const asked = otherWords === undefined ? await rankedMatchesOf(db, search, parameters) : ranked(search, parameters, true);
   const other = otherWords === undefined ? undefined : await rankedMatchesOf(db, { ...search, q: otherWords }, parameters);
   const from = after ? `where (rank, id) < (${parameters.add(after.rank)}::real, ${parameters.add(after.id)}::bigint)` : '';
   const found = other
@@ -89,11 +91,11 @@ export async function findRelevant(db: Db, { otherWords, ...search }: ListingSea
 
 async function rankedMatchesOf(db: Db, search: ListingSearch, parameters: Parameters): Promise<string> {
   const { areWordsFrequent, areMatchesFrequent } = await probe(db, search);
-  const matches = areMatchesFrequent
-    ? newestMatchesOf(search, parameters)
-    : matchesOf(search, parameters, { isRanked: true, isByWordsOnly: !areWordsFrequent });
-  return `select * from (${matches}) matches limit ${rankedMax}`;
+  return areMatchesFrequent ? newestMatchesOf(search, parameters) : ranked(search, parameters, !areWordsFrequent);
 }
+
+const ranked = (search: ListingSearch, parameters: Parameters, isByWordsOnly: boolean): string =>
+  `select * from (${matchesOf(search, parameters, { isRanked: true, isByWordsOnly })}) matches limit ${rankedMax}`;
 
 /** Whether one in ten of the newest animals has the words, and whether it also matches the filters. */
 async function probe(db: Db, search: ListingSearch): Promise<{ areWordsFrequent: boolean; areMatchesFrequent: boolean }> {

@@ -26,7 +26,7 @@ import type { Api } from '../../platform/http/schemas.ts';
 import { footprintOf, footprintOfCounts } from './listing-footprint.ts';
 import { listingsJson } from './listing-json.ts';
 import { FacetsSchema, type ListFacets, ListFacetsQuery, ListingSchema, type ListListings, ListListingsQuery } from './listing-schemas.ts';
-import type { AskedSearch, Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
+import type { Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
 import { countListings, type Listing, searchListings } from './listings.ts';
 import { plainReading, type Reading } from './understanding.ts';
 
@@ -121,7 +121,6 @@ async function readFacets(
     searchNotes: notesOf(result.reading),
     etag: etagOf(body),
     footprint: footprintOfCounts(search, result),
-    ageMaxMs: ageMaxMsOf(result.asked),
   });
 }
 
@@ -138,7 +137,7 @@ async function readListingPage(
   const filtersOfReading = (read: ListingSearch) => filtersOf(read, q === undefined ? query : { ...query, sort });
   const resume = cursor === undefined ? undefined : resumeAt(cursor, { search, query, sort, filtersOfReading });
   const result = await searchListings(db, search, { sort, limit: limit + 1, resume }, clientId);
-  const { found, after, asked } = result;
+  const { found, after } = result;
   const { json, count } = bodyOf(found.slice(0, limit), search.today, photosUrl);
   const last = found[count - 1];
   const filters = filtersOfReading(result.reading.search);
@@ -147,7 +146,7 @@ async function readListingPage(
   const footprint = footprintOf({ ...result, search, sort, after, count }, found);
   const given = { limit: limit === sizeDefault ? undefined : limit.toString(), cursor };
   const contentLocation = q === undefined ? undefined : pathWith(path, { ...filters, ...given });
-  const ageMaxMs = Math.min(ageMaxMsOf(asked) ?? pageAgeMaxMs, ...found.flatMap(({ hold }) => msUntilEnd(hold, nowMs)));
+  const ageMaxMs = Math.min(pageAgeMaxMs, ...found.flatMap(({ hold }) => msUntilEnd(hold, nowMs)));
   return listPage(json, { link, contentLocation, searchNotes: notesOf(result.reading), etag: etagOf(json, link), footprint, ageMaxMs });
 }
 
@@ -180,10 +179,6 @@ function resumeAt(cursor: string, { search, query, sort, filtersOfReading }: Res
     return { reading: meant, after: readPosition(cursor, filters, sort) };
   };
 }
-
-/** The worker counts a word within half a second: so it takes 2 s in all until a search is corrected to it. */
-const correctedAgeMaxMs = 1_500;
-const ageMaxMsOf = ({ words }: AskedSearch) => (words?.areKnown === false ? correctedAgeMaxMs : undefined);
 
 /** A page that shows a hold is not cached beyond its end. */
 const msUntilEnd = (hold: PublicHold | undefined, nowMs: number): number[] => (hold?.until ? [hold.until.getTime() - nowMs] : []);

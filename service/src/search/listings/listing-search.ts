@@ -2,7 +2,7 @@ import type { FilterValues } from '../../domain/listing-filters.ts';
 
 /** What a search asks for: the filters of the request. Undefined: any. */
 export interface ListingSearch extends Omit<FilterValues, 'near' | 'withinKm'> {
-  /** Words with which animals are found as well: some of `q` may be misspelt, though an animal has them. */
+  /** Words with which animals are found as well: some of `q` are misspelt, though an animal has them. */
   readonly otherWords?: string | undefined;
   /** Words of `q` that must stand together, such as "not shy". */
   readonly together?: readonly string[] | undefined;
@@ -22,8 +22,6 @@ export interface SearchedWords {
   /** An animal is found by having all the words of one of these: as they were asked for, or as they were corrected. Without those that
    * PostgreSQL takes apart again. */
   readonly choices: ReadonlyArray<readonly string[]>;
-  /** Others trust all of those that were asked for. Otherwise the search may find others once the worker has counted more words. */
-  readonly areKnown: boolean;
 }
 
 export interface Near {

@@ -138,7 +138,7 @@ async function findReading(tx: Db, typed: Reading, turn: Turn): Promise<FoundBy>
   return { found: [...first, ...others.filter(({ id }) => !ids.has(id))].slice(0, limit), asked, reading };
 }
 
-/** Without `corrected`, the text of the search has no words, or one that no animal has, so it finds nothing. */
+/** Without `corrected`, the text of the search has no words, so it finds nothing. */
 async function withCorrectWords(
   tx: Db,
   reading: Reading,
@@ -146,12 +146,13 @@ async function withCorrectWords(
 ): Promise<{ readonly corrected: ListingSearch | undefined; readonly asked: AskedSearch; readonly reading: Reading }> {
   const { search } = reading;
   if (search.q === undefined) return { corrected: search, asked: { words: undefined }, reading };
-  const { corrected, corrections, words } = await correctWords(tx, search.q, search.spelling === 'exact');
-  if (corrections.length === 0) return { corrected: corrected && { ...search, ...corrected }, asked: { words }, reading };
-  const meant = withWords(search, corrections);
+  const { corrected, corrections, replacing, words } = await correctWords(tx, search.q, search.spelling === 'exact');
+  const found = { corrected: corrected && { ...search, ...corrected }, asked: { words } };
+  const said = { ...reading, corrections: [...reading.corrections, ...corrections] };
+  if (replacing.length === 0) return { ...found, reading: said };
+  const meant = withWords(search, replacing);
   const named = sort === 'relevance' ? await namedAsRest(tx, reading.named, meant) : reading.named;
-  const said = { ...reading, search: meant, named, corrections: [...reading.corrections, ...corrections] };
-  return { corrected: corrected && { ...search, ...corrected }, asked: { words }, reading: said };
+  return { ...found, reading: { ...said, search: meant, named } };
 }
 
 async function find(tx: Db, search: ListingSearch, { sort, ...page }: Turn): Promise<Found[]> {

@@ -2,10 +2,11 @@ import { folded } from '../../domain/label-spellings.ts';
 import { listingFilters } from '../../domain/listing-filters.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type Interpretation, interpret, isSame } from '../phrases/interpretation.ts';
+import { negatedPhrases } from '../phrases/negations.ts';
 import type { Correction } from '../phrases/phrase-filters.ts';
-import { placesAskedFor, townAskedFor } from '../phrases/place-phrases.ts';
+import { meantTowns, placesAskedFor, townAskedFor } from '../phrases/place-phrases.ts';
 import { type Token, tokensOf } from '../phrases/tokens.ts';
-import { findTown, readVocabulary } from '../phrases/vocabulary.ts';
+import { findMeantTown, findTown, readVocabulary } from '../phrases/vocabulary.ts';
 import type { Found, ListingSearch, ListingSort } from './listing-search.ts';
 import { findNamed } from './named-queries.ts';
 
@@ -19,6 +20,8 @@ export interface Reading {
   readonly lifted: Lifted | undefined;
   /** A place that was not found may be one as soon as a shelter is there. */
   readonly dependsOnPlaces: boolean;
+  /** The words may be a misspelt town, if no animal is described with them. */
+  readonly dependsOnDescriptions: boolean;
   readonly leftOut: readonly string[];
   readonly corrections: readonly Correction[];
 }
@@ -40,43 +43,49 @@ export async function understand(db: Db, search: ListingSearch, sort: ListingSor
   const tokens = search.q === undefined ? [] : tokensOf(search.q);
   const isAsked = tokens.some(({ isQuoted }) => !isQuoted);
   if (!isAsked) return [await readingOf(db, search, sort)];
-  const { found, dependsOnPlaces } = await interpretIn(db, tokens, search);
+  const { found, ...depends } = await interpretIn(db, tokens, search);
   const asked = { ...search, q: quoted(tokens.map(({ text }) => text)) };
-  if (!found) return [{ ...(await readingOf(db, asked, sort)), dependsOnPlaces }];
+  if (!found) return [{ ...(await readingOf(db, asked, sort)), ...depends }];
   const understood = { ...withPhrases(search, found), q: quoted(found.rest.map(({ text }) => text)) };
   const first = await readNamed(db, { search, understood, tokens, found, sort });
   const others = first.search.orNamed === search.orNamed ? [] : [understood];
   const name = search.name === undefined ? [{ ...search, q: undefined, name: tokens.map(({ text }) => text).join(' ') }] : [];
   return [first, ...[...name, ...others].map((one) => ({ ...plainReading, search: one }))].map((reading) => ({
     ...reading,
-    dependsOnPlaces,
+    ...depends,
   })) as [Reading, ...Reading[]];
 }
 
-interface Interpreted {
+interface Interpreted extends Pick<Reading, 'dependsOnPlaces' | 'dependsOnDescriptions'> {
   readonly found: Interpretation | undefined;
-  readonly dependsOnPlaces: boolean;
 }
 
-/** By the phrases, and then by the towns of shelters, if what is left is one. */
+/** By the phrases, and then by the towns of shelters, if what is left is one, or is one that is misspelt. */
 async function interpretIn(db: Db, tokens: readonly Token[], search: ListingSearch): Promise<Interpreted> {
   const found = interpret(tokens, search, await readVocabulary(db, tokens, search.spelling === 'exact'));
-  const { filters, rest, agrees } = found ?? { ...nothing, rest: tokens };
-  const text = filters.town === undefined && filters.postcode === undefined ? townAskedFor(rest) : undefined;
-  if (text === undefined) return { found, dependsOnPlaces: placesAskedFor(tokens).length > 0 };
-  const town = await findTown(db, text);
-  const isTown = town !== undefined && (search.town === undefined || isSame(search.town, town));
-  if (!isTown) return { found, dependsOnPlaces: true };
-  const others = found ?? nothing;
-  return {
-    found: { ...others, filters: { ...filters, town }, rest: [], agrees: agrees || search.town !== undefined },
-    dependsOnPlaces: true,
-  };
+  const others = found ?? { ...nothing, rest: tokens };
+  const plain = { found, dependsOnPlaces: placesAskedFor(tokens).length > 0, dependsOnDescriptions: false };
+  if (others.filters.town !== undefined || others.filters.postcode !== undefined) return plain;
+  const withTown = (town: string | undefined): Interpretation | undefined =>
+    town === undefined || (search.town !== undefined && !isSame(search.town, town))
+      ? undefined
+      : { ...others, filters: { ...others.filters, town }, rest: [], agrees: others.agrees || search.town !== undefined };
+  const text = townAskedFor(others.rest);
+  const inTown = text === undefined ? undefined : withTown(await findTown(db, text));
+  if (inTown) return { ...plain, found: inTown, dependsOnPlaces: true };
+  const isNegated = negatedPhrases(others.rest).length > 0;
+  const texts = search.spelling === 'exact' || isNegated ? [] : meantTowns(tokens, others.rest);
+  if (texts.length === 0) return { ...plain, dependsOnPlaces: plain.dependsOnPlaces || text !== undefined };
+  const meant = await findMeantTown(db, texts);
+  const inMeant = meant && !meant.isDescribed ? withTown(meant.town) : undefined;
+  const said = inMeant &&
+    meant && { ...inMeant, rest: meant.rest, corrections: [...inMeant.corrections, { typed: meant.text, searched: meant.town }] };
+  return { found: said ?? found, dependsOnPlaces: true, dependsOnDescriptions: meant !== undefined };
 }
 
 const nothing: Interpretation = { filters: {}, rest: [], leftOut: [], corrections: [], agrees: false };
 
-type Named = Omit<Reading, 'dependsOnPlaces'>;
+type Named = Omit<Reading, 'dependsOnPlaces' | 'dependsOnDescriptions'>;
 
 interface Understood {
   readonly search: ListingSearch;
@@ -100,7 +109,14 @@ async function readNamed(db: Db, { search, understood, tokens, found, sort }: Un
 }
 
 /** Of a search without words, or with the words as they are. */
-export const plainReading = { named: [], lifted: undefined, dependsOnPlaces: false, leftOut: [], corrections: [] } as const;
+export const plainReading = {
+  named: [],
+  lifted: undefined,
+  dependsOnPlaces: false,
+  dependsOnDescriptions: false,
+  leftOut: [],
+  corrections: [],
+} as const;
 
 /** A search that is understood already. */
 async function readingOf(db: Db, search: ListingSearch, sort: ListingSort): Promise<Reading> {

@@ -1,11 +1,14 @@
 import { ageAt } from './age-phrases.ts';
 import { companionsAt, faultsAt } from './companion-phrases.ts';
+import { isMisspelt, isRightWord, meantLabel, meantPhrase } from './curated-words.ts';
 import type { Part, PhraseFilters, Vocabulary } from './phrase-filters.ts';
 import { type Meaning, nameLeads, plainPhrases, searchPhrases } from './phrase-table.ts';
 import { placeAt } from './place-phrases.ts';
 import { singulars, type Token, textOf } from './tokens.ts';
 
 const phraseWordsMax = 6;
+/** Shorter names of categories are like too many words. */
+const categoryLengthMin = 5;
 const nameLead: ReadonlySet<string> = new Set(nameLeads);
 const plainTexts: ReadonlySet<string> = new Set(plainPhrases);
 /** What each phrase of the table means. */
@@ -53,33 +56,43 @@ interface Known {
 }
 
 function filtersOfPhrase(text: string, { categoryIds, isSpellingExact = false }: Vocabulary): Known | undefined {
+  const plain = known(text, categoryIds);
+  if (plain || isSpellingExact) return plain && { filters: plain };
+  const searched = text.includes(' ') ? meantLabels(text) : (meantPhrase(text) ?? meantCategory(text, categoryIds));
+  const filters = searched === undefined ? undefined : known(searched, categoryIds);
+  return filters && { filters, searched };
+}
+
+function known(text: string, categoryIds: Vocabulary['categoryIds']): PhraseFilters | undefined {
   const forms = singulars(text);
-  const plain = forms.map((form) => meanings.get(form)).find((one) => one !== undefined);
-  const misspelt = plain || isSpellingExact ? undefined : meantBy(forms);
-  const meaning = plain ?? misspelt?.means;
-  if (meaning && meaning.species === undefined) return { filters: meaning, searched: misspelt?.text };
+  const meaning = forms.map((form) => meanings.get(form)).find((one) => one !== undefined);
+  if (meaning && meaning.species === undefined) return meaning;
   const kind = meaning ? [meaning.species ?? ''] : forms;
   const categoryId = kind.map((form) => categoryIds.get(form)).find((id) => id !== undefined);
   if (categoryId === undefined) return undefined;
   const { species: _, ...others } = meaning ?? {};
-  return { filters: { ...others, categoryId }, searched: misspelt?.text };
+  return { ...others, categoryId };
 }
 
-/** What a word means that has one consonant where two belong, or the other way round: "pupy", "rabit". */
-const meantBy = (forms: readonly string[]) =>
-  forms[0]?.includes(' ')
+/** A breed of several words of which one is misspelt. A word alone may be one of animals: it is corrected where it is searched for. */
+function meantLabels(text: string): string | undefined {
+  const words = text.split(' ');
+  const [wrong, ...others] = words.filter((word) => !isRightWord(word));
+  const meant = wrong === undefined || others.length > 0 ? undefined : meantLabel(wrong);
+  return meant === undefined
     ? undefined
-    : forms.map((form) => meaningsWithoutDoubles.get(withoutDoubles(form))).find((one) => one !== undefined);
+    : singulars(words.map((word) => (word === wrong ? meant : word)).join(' ')).find((one) => meanings.has(one));
+}
 
-const withoutDoubles = (word: string) => word.replace(/([b-df-hj-np-tv-z])\1+/g, '$1');
+/** The kind of animal of this store. */
+function meantCategory(word: string, categoryIds: Vocabulary['categoryIds']): string | undefined {
+  if (word.length < categoryLengthMin || isRightWord(word) || meantLabel(word) !== undefined) return undefined;
+  for (const name of categoryIds.keys()) if (name[0] === word[0] && isMisspelt(word, name)) return name;
+  return undefined;
+}
 
 /** "named Ginger". */
 function nameAt(tokens: readonly Token[], i: number): Part | undefined {
   const name = nameLead.has(tokens[i]?.folded ?? '') ? tokens[i + 1] : undefined;
   return name && !name.isAfterBreak && !name.isQuoted ? { from: i, length: 2, filters: { name: name.text } } : undefined;
 }
-
-/** Not breeds and colors: those are words of animals, which misspelt words are corrected to. */
-const meaningsWithoutDoubles = new Map(
-  [...meanings].flatMap(([text, means]) => (means.breed || means.color ? [] : [[withoutDoubles(text), { text, means }] as const])),
-);

@@ -1,9 +1,11 @@
 import { readNamedCategories } from '../../animals/categories/categories.ts';
+import { folded } from '../../domain/label-spellings.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { categoryForms, speciesIn } from './category-names.ts';
+import { isMisspelt } from './curated-words.ts';
 import type { Places, Vocabulary } from './phrase-filters.ts';
-import { placesAskedFor } from './place-phrases.ts';
-import { selectPlaces } from './place-queries.ts';
+import { type MeantTown, placesAskedFor } from './place-phrases.ts';
+import { isDescribed, selectPlaces, selectSimilarTowns } from './place-queries.ts';
 import type { Token } from './tokens.ts';
 
 /** Further categories are found by their ids alone. */
@@ -23,6 +25,23 @@ export async function readVocabulary(db: Db, tokens: readonly Token[], isSpellin
 export async function findTown(db: Db, text: string): Promise<string | undefined> {
   const place = (await selectPlaces(db, [text])).get(text);
   return place && 'town' in place ? place.town : undefined;
+}
+
+/**
+ * The town that one of the texts is, misspelt. The name of an animal does not change that, since animals with that name come first. But a
+ * word that animals are described with is no town.
+ */
+export async function findMeantTown(
+  db: Db,
+  texts: readonly MeantTown[],
+): Promise<(MeantTown & { readonly town: string; readonly isDescribed: boolean }) | undefined> {
+  const similar = await selectSimilarTowns(
+    db,
+    texts.map(({ text }) => text),
+  );
+  const meant = similar.find(({ text, town }) => isMisspelt(text, folded(town)));
+  const asked = texts.find(({ text }) => text === meant?.text);
+  return meant && asked && { ...asked, town: meant.town, isDescribed: await isDescribed(db, meant.text) };
 }
 
 const noPlaces: Places = new Map();

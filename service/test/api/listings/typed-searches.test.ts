@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { listingFilters } from '../../../src/domain/listing-filters.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
-import { countAllWords, type ListingBody, searchListings } from '../../listing-steps.ts';
+import { type ListingBody, searchListings } from '../../listing-steps.ts';
 import { writeProfile } from '../../profile-steps.ts';
 import { createShelterKey, type ShelterBody } from '../../shelter-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
@@ -88,7 +88,6 @@ async function addAnimals(store: TestStore): Promise<Map<number, string>> {
     expect(await writeProfile(store, staff[shelter], 'PATCH', pet.id, body)).toMatchObject({ status: 200 });
     keys.set(pet.id, key);
   }
-  await countAllWords(store);
   return keys;
 }
 

@@ -1,7 +1,7 @@
 // What people type into one field: phrases become filters, and the response says which.
 import { describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../../adoption-steps.ts';
-import { addDescribed, addShelter, countAllWords, idsOf, type ListingBody, searchListings } from '../../listing-steps.ts';
+import { addDescribed, addShelter, idsOf, type ListingBody, searchListings } from '../../listing-steps.ts';
 import { nextPage, walk } from '../../page-walk.ts';
 import { openTestStore } from '../../test-store.ts';
 
@@ -94,7 +94,6 @@ describe('GET /v1/listings with words', () => {
   });
 
   test('says what was left out and what was corrected, and searches for the word itself if that is asked for', async () => {
-    await countAllWords(store);
     const notesOf = (response: Awaited<ReturnType<typeof ask>>) => String(response.headers['search-notes'] ?? '');
     const left = await ask('looking for a small dog please');
     expect(understood(left)).toEqual({ categoryId: '1', size: 'small', sort: 'relevance' });
@@ -118,7 +117,6 @@ describe('GET /v1/listings with words', () => {
 
   test('takes a cursor of a corrected search with the words as they were typed', async () => {
     await add('Labrador', dogs, { breed_primary: 'Labrador Retriever' });
-    await countAllWords(store);
     const all = await ask('labrodor');
     expect(idsOf(all)).toEqual(idsOf(await ask('"labrador"')));
     const first = await ask('labrodor', '&limit=1');

@@ -124,11 +124,11 @@ function find(all: readonly Animal[], { search, sort, limit }: Query): Listing[]
 
 const understoodAs = (search: ListingSearch) => ({
   asked: askedOf(search),
-  reading: { search, named: [], lifted: undefined, dependsOnPlaces: false, leftOut: [], corrections: [] },
+  reading: { search, named: [], lifted: undefined, dependsOnPlaces: false, dependsOnDescriptions: false, leftOut: [], corrections: [] },
   isFallback: false,
 });
 
-const askedOf = ({ q }: ListingSearch) => ({ words: q === undefined ? undefined : { choices: [q.split(' ')], areKnown: true } });
+const askedOf = ({ q }: ListingSearch) => ({ words: q === undefined ? undefined : { choices: [q.split(' ')] } });
 
 function pageOf(all: readonly Animal[], asked: Query) {
   const found = find(all, asked);
@@ -193,7 +193,6 @@ describe('The footprint of a page of listings', () => {
         ['brvae', 'dog'],
         ['brave', 'dog'],
       ],
-      areKnown: false,
     };
     const search = { today: '2026-11-18', q: 'brvae dog' };
     const understood = { ...understoodAs(search), asked: { words: corrected } };

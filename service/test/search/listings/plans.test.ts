@@ -10,7 +10,7 @@ import type { ListingSearch, Position } from '../../../src/search/listings/listi
 import { countListings } from '../../../src/search/listings/listings.ts';
 import { findNamed } from '../../../src/search/listings/named-queries.ts';
 import { correctWords } from '../../../src/search/listings/spelling.ts';
-import { selectPlaces } from '../../../src/search/phrases/place-queries.ts';
+import { isDescribed, selectPlaces, selectSimilarTowns } from '../../../src/search/phrases/place-queries.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 const animals = 50_000;
@@ -78,7 +78,9 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   ['near, the newest of a category that has none', (db) => findNewest(db, { today, categoryId: 999n, near: far }, first)],
   ['near, the newest with many filters', (db) => findNewest(db, { ...rare, near: far }, first)],
   ['what is shown', (db) => selectListings(db, [after, { ...after, id: 3n }])],
-  ['a misspelt word', (db) => correctWords(db, `${frequent.name}q`)],
+  ['a misspelt word', (db) => correctWords(db, 'labrodor')],
+  ['a misspelt town', (db) => selectSimilarTowns(db, ['nowhere'])],
+  ['a word of descriptions', (db) => isDescribed(db, frequent.name)],
   ['facets', (db) => facetsOf(db, { today })],
   ['facets of a status', (db) => facetsOf(db, { today, status: 'sold' })],
   ['facets of ids with a status', (db) => facetsOf(db, { today, status: 'available', id: [1n, 2n] })],
@@ -102,7 +104,7 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
     await client.query('rollback');
   }
   expect(plans.length).toBeGreaterThan(0);
-  for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on (pets|listings|profiles|shelters|search_words|word_trigrams)/);
+  for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on (pets|listings|profiles|shelters|confirmed_shelters)/);
 });
 
 test('facets look at a bounded number of animals of a status, and at none but those that are asked for by id', async () => {
