@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { homeward } from './homeward-command.ts';
-import { homewardOnTerminal } from './on-terminal.ts';
+import { homewardOnPseudoTerminal } from './on-terminal.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'homeward-completion-'));
 const scriptOf = (shell: string) => path.join(folder, `completion.${shell}`);
@@ -95,7 +95,7 @@ async function typedTo(shell: string, line: string): Promise<string> {
     { after: 'ready> ', keys: `${line}\t\r` },
     { after: 'ran:', keys: 'exit\r' },
   ];
-  return (await homewardOnTerminal([], { shellCommand: shell, columns: 200, typed })).text;
+  return (await homewardOnPseudoTerminal([], { shellCommand: shell, columns: 200, typed })).text;
 }
 
 test('another shell is a mistake that names the three', async () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openTestStore } from '../test-store.ts';
 import { homeward } from './homeward-command.ts';
-import { homewardOnTerminal } from './on-terminal.ts';
+import { homewardOnPseudoTerminal, homewardOnTerminal } from './on-terminal.ts';
 
 const store = await openTestStore();
 const { env } = store;
@@ -17,7 +17,7 @@ describe('categories prune', () => {
   beforeEach(() => store.write('insert into categories (id) values (-1) on conflict do nothing'));
 
   test('on a terminal shows what it is about and the store, and acts on y', async () => {
-    const { status, text } = await homewardOnTerminal(prune, reply('y\r'));
+    const { status, text } = await homewardOnPseudoTerminal(prune, reply('y\r'));
     const database = new URL(env['DATABASE_URL'] ?? '').pathname.slice(1);
     expect(text).toContain('Every category without a name and without animals, in PostgreSQL at 127.0.0.1:');
     expect(text).toContain(`database "${database}"\nRemove them? [y/N] y\n`);

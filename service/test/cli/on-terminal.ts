@@ -1,9 +1,10 @@
-// Runs the real `homeward` command on a pseudo-terminal, as an operator would see it.
+// Runs the `homeward` command on a terminal, as an operator would see it: in this process where that is enough, on a pseudo-terminal where it is not.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { compileCache } from '../../../testkit/compile-cache.ts';
+import { runOnTerminal, type TypedKeys } from './captured-program.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/homeward.mjs', import.meta.url));
 const timeoutMs = 30_000;
@@ -19,14 +20,26 @@ export interface Shown {
 export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
+  readonly typed?: readonly TypedKeys[];
+}
+
+export interface PseudoTerminalOptions extends TerminalOptions {
   readonly cwd?: string;
-  /** Typed each time that the output first contains the text. */
-  readonly typed?: ReadonlyArray<{ readonly after: string; readonly keys: string }>;
   /** Runs instead of `homeward` and its arguments. */
   readonly shellCommand?: string;
 }
 
-export async function homewardOnTerminal(args: readonly string[], options: TerminalOptions = {}): Promise<Shown> {
+/** In this process, where Node.js is told that it has a terminal. What the launcher and the terminal itself do is tested by a pseudo-terminal. */
+export async function homewardOnTerminal(
+  args: readonly string[],
+  { env = {}, columns = 80, typed = [] }: TerminalOptions = {},
+): Promise<Shown> {
+  const { status, output } = await runOnTerminal(args, { env, columns, typed });
+  return { status, output, text: textOf(output) };
+}
+
+/** The real command. */
+export async function homewardOnPseudoTerminal(args: readonly string[], options: PseudoTerminalOptions = {}): Promise<Shown> {
   const { env, columns = 80, cwd, typed = [] } = options;
   const quoted = [process.execPath, launcher, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   const child = spawn('script', ['-qec', `stty cols ${columns}; exec ${options.shellCommand ?? quoted}`, '/dev/null'], {
@@ -48,5 +61,7 @@ export async function homewardOnTerminal(args: readonly string[], options: Termi
   const tooLate = setTimeout(() => child.kill(), timeoutMs);
   const [status] = (await once(child, 'close')) as [number | null];
   clearTimeout(tooLate);
-  return { status, output, text: stripVTControlCharacters(output).replaceAll('\r', '') };
+  return { status, output, text: textOf(output) };
 }
+
+const textOf = (output: string) => stripVTControlCharacters(output).replaceAll('\r', '');

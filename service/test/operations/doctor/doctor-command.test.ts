@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../../../../testkit/servers.ts';
 import type { Finding } from '../../../src/operations/doctor/finding.ts';
 import { homeward } from '../../cli/homeward-command.ts';
-import { homewardOnTerminal } from '../../cli/on-terminal.ts';
+import { homewardOnPseudoTerminal } from '../../cli/on-terminal.ts';
 import { cloneTemplate, createDatabase, executeAsOwner } from '../../databases.ts';
 
 const nowhere = { DATABASE_URL: 'postgres://ada:sesame@127.0.0.1:1/homeward', REDIS_URL: 'redis://:sesame@127.0.0.1:1', PORT: '0' };
@@ -35,7 +35,7 @@ test('in a pipe each finding is one line, the worst first, without colours', asy
 });
 
 test('on a terminal lines fit its width, with marks, and the counts at the end', async () => {
-  const { status, text, output } = await homewardOnTerminal(['doctor'], { env: nowhere, columns: 70 });
+  const { status, text, output } = await homewardOnPseudoTerminal(['doctor'], { env: nowhere, columns: 70 });
   const lines = text.trimEnd().split('\n');
   expect(status).toBe(1);
   expect(lines[0]).toMatch(/^✗ postgres +PostgreSQL at 127\.0\.0\.1:1/);
@@ -96,7 +96,7 @@ test('--watch draws again until Ctrl-C, and leaves the terminal as it was', asyn
     { after: '2 broken', keys: '' },
     { after: '2 broken', keys: '\u0003' },
   ];
-  const { status, output } = await homewardOnTerminal(['doctor', '--watch'], { env: nowhere, typed });
+  const { status, output } = await homewardOnPseudoTerminal(['doctor', '--watch'], { env: nowhere, typed });
   expect(status).toBe(0);
   expect(output.startsWith(`${esc}[?1049h${esc}[?25l`)).toBe(true);
   expect(output.trimEnd().endsWith(`${esc}[?25h${esc}[?1049l`)).toBe(true);
@@ -106,7 +106,7 @@ test('--watch draws again until Ctrl-C, and leaves the terminal as it was', asyn
 });
 
 test('--watch --json prints one object a line, and ends when nobody reads', async () => {
-  const { output } = await homewardOnTerminal([], {
+  const { output } = await homewardOnPseudoTerminal([], {
     env: nowhere,
     shellCommand: `sh -c "'${process.execPath}' '${path.resolve('service/bin/homeward.mjs')}' doctor --watch --json | head -n 2"`,
     columns: 10_000,
