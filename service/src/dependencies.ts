@@ -3,7 +3,7 @@ import { KeyFinder } from './access/clients/key-finder.ts';
 import { Limiter } from './access/rate-limit/limiter.ts';
 import type { VersionOf } from './access/rate-limit/redis-limiter.ts';
 import { PageTokens } from './adoption/applications/page-tokens.ts';
-import { ShelterLinks } from './adoption/shelters/address-mail.ts';
+import { ShelterLinks } from './adoption/shelters/shelter-links.ts';
 import { Catalogue } from './animals/list-cache/catalogue.ts';
 import { ChangeLog, petLog, shownLog, versionOfPages } from './animals/list-cache/change-log.ts';
 import { PageCache } from './animals/list-cache/page-cache.ts';

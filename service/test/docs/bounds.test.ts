@@ -423,7 +423,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{/submissions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/endings: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/decisions: . confirmations: [\\d_]+, messages: ([\\d_]+)/}, {/own: . confirmations: [\\d_]+, messages: ([\\d_]+)/}; {/submissions: . confirmations: ([\\d_]+)/}, {/endings: . confirmations: ([\\d_]+)/}, {/decisions: . confirmations: ([\\d_]+)/}, {/own: . confirmations: ([\\d_]+)/}',
     'changes/mail/mail-queue.ts',
   ],
-  ["A link that confirms a shelter's e-mail address", '{linkDays} UTC days', 'adoption/shelters/address-mail.ts'],
+  ["A link that confirms a shelter's e-mail address", '{linkDays} UTC days', 'adoption/shelters/shelter-links.ts'],
   [
     'Links that withdraw an application or erase its adopter: on a UTC day; how long one works; how long staff can reopen it',
     '{asksMax}; {actLinkMinutes} minutes, once; {days} days',

@@ -8,7 +8,7 @@ import { isFromElsewhere } from '../../platform/http/protocol/browsers.ts';
 import { messagePage } from '../adopter-page/page-html.ts';
 import { filled, layout, pageHeaders } from '../adopter-page/page-layout.ts';
 import { type Message, type PageTexts, pageTexts } from '../adopter-page/page-texts.ts';
-import { type ShelterLinks, shelterPagesPath } from './address-mail.ts';
+import { type ShelterLinks, shelterPagesPath } from './shelter-links.ts';
 import { confirmShelterAddress, findAddress } from './shelters.ts';
 
 interface Parts {

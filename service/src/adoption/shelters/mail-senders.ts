@@ -9,7 +9,8 @@ import type { AdopterLink } from '../applications/adopter-links.ts';
 import { applicationMailKinds, applicationMailReader } from '../applications/application-mail.ts';
 import { readingLinkMail } from '../applications/link-mail.ts';
 import { type PageToken, type PageTokens, pageUrl } from '../applications/page-tokens.ts';
-import { addressMailKinds, readingAddressMail, type ShelterLinks } from './address-mail.ts';
+import { addressMailKinds, readingAddressMail } from './address-mail.ts';
+import type { ShelterLinks } from './shelter-links.ts';
 
 interface Reading {
   readonly db: ServiceDb;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { PageTokens } from '../../adoption/applications/page-tokens.ts';
-import { ShelterLinks } from '../../adoption/shelters/address-mail.ts';
+import { ShelterLinks } from '../../adoption/shelters/shelter-links.ts';
 import { Catalogue } from '../../animals/list-cache/catalogue.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ReadConfig } from '../../platform/config.ts';
