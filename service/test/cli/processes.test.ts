@@ -1,37 +1,66 @@
-// Every command that ends, as a process: it ends by itself, with the output and the status that it has in the process of a test.
+// Every command that ends, one after another in one process outside the tests, which then ends by itself: none leaves anything open. Each
+// has the output and the status that it has in the process of a test.
 // Most load neither the library of the schemas, which is some 370 files and makes a start half as long again, nor the tables of the widths
 // of characters, which take a fifth of the time to load: only text beyond ASCII needs them.
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, expect, inject, test } from 'vitest';
+import { compileCache } from '../../../testkit/compile-cache.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { cloneTemplate } from '../databases.ts';
-import { type Finished, homeward, homewardProcess } from './homeward-command.ts';
+import { type Finished, homeward } from './homeward-command.ts';
 
-/** Before anything else, notes the addresses of all modules. */
-const recorder = `import { appendFileSync } from 'node:fs';
+/** Runs the commands that it gets, ends both outputs with NUL after each, and notes its status and the modules that it has loaded. */
+const runner = `import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-registerHooks({ load(url, context, next) { appendFileSync(process.env.LOADED, url + '\\n'); return next(url, context); } });`;
+let loaded = [];
+registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+const { runProgram } = await import(process.env.PROGRAM);
+const notes = [];
+for (const args of JSON.parse(process.env.COMMANDS)) {
+  process.exitCode = undefined;
+  await runProgram(args, process.env);
+  notes.push({ status: Number(process.exitCode ?? 0), loaded });
+  loaded = [];
+  process.stdout.write('\\0');
+  process.stderr.write('\\0');
+}
+process.exitCode = 0;
+writeFileSync(process.env.NOTES, JSON.stringify(notes));`;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'homeward-processes-'));
-const hooks = path.join(folder, 'hooks.mjs');
-
-writeFileSync(hooks, recorder);
 const env: Record<string, string> = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The process, and which of its modules most commands avoid. */
-async function inProcess(args: readonly string[]): Promise<{ finished: Finished; avoidable: string[] }> {
-  const loaded = path.join(folder, `modules-${++files}`);
-  const finished = await homewardProcess(args, { env: { ...env, NODE_OPTIONS: `--import=${hooks}`, LOADED: loaded } });
-  const modules = readFileSync(loaded, 'utf8').split('\n');
-  expect(modules.some((url) => url.endsWith('/service/src/platform/config.ts'))).toBe(true);
-  const isAvoidable = (url: string) =>
-    url.includes('/node_modules/typebox/') || url.endsWith('-schemas.ts') || url.includes('/string-width/');
-  return { finished, avoidable: modules.filter(isAvoidable) };
+interface Run {
+  readonly finished: Finished;
+  /** Which of the modules that it has loaded most commands avoid. */
+  readonly avoidable: readonly string[];
 }
 
+async function inProcess(commands: ReadonlyArray<readonly string[]>): Promise<Run[]> {
+  const [script, notes] = [path.join(folder, 'runner.mjs'), path.join(folder, 'notes.json')];
+  writeFileSync(script, runner);
+  const more = { PROGRAM: new URL('../../src/cli/program.ts', import.meta.url).href, COMMANDS: JSON.stringify(commands), NOTES: notes };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [script], {
+    env: { ...env, ...more, NODE_COMPILE_CACHE: compileCache },
+    timeout: endsWithinMs,
+  });
+  const [outputs, errors] = [stdout.split('\0'), stderr.split('\0')];
+  const noted = JSON.parse(readFileSync(notes, 'utf8')) as ReadonlyArray<{ status: number; loaded: string[] }>;
+  expect(noted[0]?.loaded.some((url) => url.endsWith('/service/src/platform/config.ts'))).toBe(true);
+  const isAvoidable = (url: string) =>
+    url.includes('/node_modules/typebox/') || url.endsWith('-schemas.ts') || url.includes('/string-width/');
+  return noted.map(({ status, loaded }, i) => ({
+    finished: { status, stdout: outputs[i] ?? '', stderr: errors[i] ?? '' },
+    avoidable: loaded.filter(isAvoidable),
+  }));
+}
+
+const endsWithinMs = 60_000;
 let files = 0;
 /** FILE is a new one each time. */
 const argsOf = (command: string) => command.split(' ').map((word) => (word === 'FILE' ? path.join(folder, `file-${++files}`) : word));
@@ -77,21 +106,13 @@ test('every command is here', async () => {
   expect(named.toSorted()).toEqual(commands.map((command) => command.name()).toSorted());
 });
 
-describe('homeward as a process ends, and prints what it prints in the process of a test', () => {
-  test.each(light)('%s, without schemas or tables of widths', async (command) => {
-    const args = command.split(' ');
-    const { finished, avoidable } = await inProcess(args);
-    expect({ ...withoutNumbers(finished), avoidable }).toEqual({ ...withoutNumbers(await homeward(args, { env })), avoidable: [] });
-  });
-
-  test.each(heavy)('%s', async (command) => {
-    const { finished } = await inProcess(argsOf(command));
-    expect(withoutNumbers(finished)).toEqual(withoutNumbers(await homeward(argsOf(command), { env })));
-  });
-});
-
-test('homeward pets add loads schemas, with which it checks what is added', async () => {
-  const { finished, avoidable } = await inProcess(['pets', 'add', '--name', 'Biscuit', '--category', '1']);
-  expect(finished).toMatchObject({ status: 0, stderr: '' });
-  expect(avoidable).not.toEqual([]);
+test('those that end leave nothing open, print what they print in the process of a test, and most load neither schemas nor widths', async () => {
+  const argsOfAll = () => [...light, ...heavy].map(argsOf);
+  const runs = await inProcess(argsOfAll());
+  expect(light.filter((_, i) => runs[i]?.avoidable.length !== 0)).toEqual([]);
+  expect(runs[light.length]?.avoidable, 'pets list loads them').not.toEqual([]);
+  for (const [i, args] of argsOfAll().entries()) {
+    const finished = runs[i]?.finished;
+    expect({ args, ...(finished && withoutNumbers(finished)) }).toEqual({ args, ...withoutNumbers(await homeward(args, { env })) });
+  }
 });
