@@ -27,6 +27,8 @@ const binaryHomes: readonly RegExp[] = [
   /^(docs-site\/assets|examples\/adoption-site\/public)\/fonts\/[^/]+\.woff2$/,
 ];
 
+const exported = /^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm;
+
 /** Lines of the service with code that belongs in another file. */
 export function findMisplaced(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -47,6 +49,18 @@ export function findStrayBinaries(root: string): string[] {
   return binaries
     .filter((file) => !binaryHomes.some((home) => home.test(file)))
     .map((file) => `${file}: a binary file is tracked by git. Remove it and add its folder to .gitignore, or add its place to binaryHomes`);
+}
+
+/** Names that are exported twice: one name means one thing, also to who searches for it. */
+export function findDoubledNames(folder: string): string[] {
+  const places = new Map<string, string[]>();
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts')))
+    for (const [, name = ''] of readFileSync(path.join(folder, file), 'utf8').matchAll(exported))
+      places.set(name, [...(places.get(name) ?? []), `${folder}/${file}`]);
+  if (places.size === 0) return ['no exported name found: is the pattern still right?'];
+  return [...places]
+    .filter(([, files]) => files.length > 1)
+    .map(([name, files]) => `${files.join(', ')}: each exports ${name}; give each its own name`);
 }
 
 function linesWith(pattern: RegExp, file: string): number[] {

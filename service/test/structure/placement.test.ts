@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../testkit/temporary-folder.ts';
-import { findStrayBinaries } from '../../../tools/placement.ts';
+import { findDoubledNames, findStrayBinaries } from '../../../tools/placement.ts';
 
 const inPlace = [
   'docs-site/assets/favicon.ico',
@@ -40,4 +40,14 @@ test('a place without a binary file is an error, so that a search that finds non
     expect.anything(),
     expect.anything(),
   ]);
+});
+
+test('a name that two files export is found, and one that is exported once, or only used, is not', () => {
+  using folder = temporaryFolder('placement');
+  const write = (name: string, text: string) => writeFileSync(path.join(folder.path, name), text);
+  write('pages.ts', 'export interface Page {}\nexport function readPage(): void {}\n');
+  write('screens.ts', "import type { Page } from './pages.ts';\ninterface Own {}\nexport const show = (page: Page & Own) => page;\n");
+  expect(findDoubledNames(folder.path)).toEqual([]);
+  write('books.ts', 'export type Page = string;\n');
+  expect(findDoubledNames(folder.path)).toEqual([expect.stringContaining('each exports Page')]);
 });
