@@ -1,9 +1,8 @@
 import { ageBands } from '../../domain/profile-fields.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import type { ListingSearch } from './listing-search.ts';
-import { heldRows, idMax, indexRange } from './match-queries.ts';
+import { heldRows, idMax, indexRange, sheltersOf } from './match-queries.ts';
 import { asksForPlace, bornFor, Parameters, petConditions, profileConditions, termsOf, wordsOf } from './search-conditions.ts';
-import { sheltersOf } from './shelter-place-queries.ts';
 
 /** The animals that facets are counted of. */
 export const countedMax = 10_000;

@@ -11,6 +11,7 @@ import {
   isBehind,
   matchesOf,
   newestRows,
+  sheltersOf,
   walkOf,
 } from './match-queries.ts';
 import {
@@ -23,7 +24,6 @@ import {
   withoutPlace,
   wordsOf,
 } from './search-conditions.ts';
-import { sheltersOf } from './shelter-place-queries.ts';
 
 /** Of more matches than this, these are ranked. */
 const rankedMax = 1_000;

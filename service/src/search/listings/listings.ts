@@ -6,10 +6,9 @@ import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-qu
 import { type ListingRow, selectListings } from './listing-rows-queries.ts';
 import type { Facets } from './listing-schemas.ts';
 import type { AskedSearch, Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
-import { namedRank } from './named-queries.ts';
+import { namedRank } from './match-queries.ts';
 import { asksForWords } from './search-conditions.ts';
-import { correctWords } from './spelling.ts';
-import { namedAsRest, type Reading, understand, withWords } from './understanding.ts';
+import { correctWords, namedAsRest, type Reading, understand, withWords } from './understanding.ts';
 
 export interface Listing extends ListingRow {
   readonly profile: StoredProfile;

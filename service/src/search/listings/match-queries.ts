@@ -1,8 +1,18 @@
 import type { ShownHold } from '../../domain/holds.ts';
 import { listingFilters } from '../../domain/listing-filters.ts';
-import type { ListingSearch, Position } from './listing-search.ts';
-import { asksForPlace, asksForProfile, type Parameters, petConditions, profileConditions, termsOf, wordsOf } from './search-conditions.ts';
-import { sheltersOf } from './shelter-place-queries.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import type { Found, ListingSearch, Position } from './listing-search.ts';
+import {
+  addressConditions,
+  asksForPlace,
+  asksForProfile,
+  nearness,
+  Parameters,
+  petConditions,
+  profileConditions,
+  termsOf,
+  wordsOf,
+} from './search-conditions.ts';
 
 export const foundColumns = (id: string, shelterId: string) => `${id} as id, ${shelterId} as "shelterId"`;
 
@@ -113,4 +123,74 @@ export function matchesOf(
   ];
   return `(${select}) union all (select ${foundColumns('pets.id', 'pets.shelter_id')}, ${distance}, ${rankOf(`setweight(${nameDocument}, 'A')`)}
     from pets ${near ? `${near} pets.shelter_id` : ''} where ${named.join(' and ')})`;
+}
+
+/** The shelters in or near the place that a search asks for, each with its distance; null: the search is not near a place. */
+export function sheltersOf(search: ListingSearch, parameters: Parameters): string {
+  const { distance, isNear } = search.near ? nearness(search.near, parameters) : { distance: 'null::float8', isNear: undefined };
+  const conditions = [...(isNear === undefined ? [] : [isNear]), ...addressConditions(search, parameters)];
+  return `select id, ${distance} as distance from shelters where ${conditions.join(' and ')}`;
+}
+
+/** So many animals with the name are put first. */
+const namedMax = 20;
+/** Animals with the words of the name that are looked through for those that have no others. */
+const lookedThroughMax = 200;
+/** Higher than any rank of words. */
+export const namedRank = 10;
+
+/** The animals with exactly this name that match the filters, the newest first. */
+export async function findNamed(db: Db, name: string, search: ListingSearch): Promise<Found[]> {
+  const parameters = new Parameters();
+  const text = parameters.add(name);
+  const near = asksForPlace(search) ? `join (${sheltersOf(search, parameters)}) near on near.id = animal.shelter_id` : '';
+  const conditions = [
+    petConditions(search, parameters, 'animal', 'pets'),
+    asksForProfile(search) ? profileConditions(search, parameters) : '',
+    `listing_breed(animal.name) = (select listing_breed(${text}))`,
+  ].filter((condition) => condition !== '');
+  const isPlain = near === '' && conditions.length === 1;
+  const { rows } = await db.query<Found>({
+    // Without filters the text is always the same, so it is planned once.
+    ...(isPlain && { name: 'animals-named' }),
+    text: `select ${foundColumns('animal.id', 'animal.shelter_id')}, ${near === '' ? 'null::float8' : 'near.distance'} as distance, ${namedRank}::real as rank
+      from (select * from pets where removed_at is null and to_tsvector('listings', name) @@ plainto_tsquery('listings', ${text})
+        limit ${lookedThroughMax}) animal
+        ${asksForProfile(search) ? 'join listings on listings.id = animal.id' : ''} ${near}
+      where ${conditions.join(' and ')} order by animal.id desc limit ${namedMax}`,
+    values: parameters.values,
+  });
+  return rows;
+}
+
+/** The newest documents are looked through for a word before the index: of a frequent word it would read a long list. */
+const newestMax = 50;
+
+export interface AskedWord {
+  readonly word: string;
+  /** It is not one of those that may be misspelt, or an animal has it. */
+  readonly isKnown: boolean;
+  readonly isPlain: boolean;
+}
+
+/** An expression: the word is the only one of its own text. PostgreSQL takes others apart again when it searches for them. */
+const isPlain = (word: string) => `tsvector_to_array(to_tsvector('listings', ${word})) = array[${word}]`;
+
+/**
+ * The words of a text in their order, without accents, and whether animals have those that may be misspelt. A word of an animal is known as
+ * soon as its change is committed.
+ */
+export async function selectAskedWords(db: Db, text: string, misspelt: readonly string[]): Promise<AskedWord[]> {
+  const { rows } = await db.query<AskedWord>({
+    // Concatenated, so that a long document is read once and not for each word.
+    text: `with newest as materialized (select document || '' as document from listings order by id desc limit ${newestMax})
+      select lexeme as word, case
+          when lexeme <> all($2::text[]) then true
+          when exists (select from newest where document @@ plainto_tsquery('listings', lexeme)) then true
+          else is_word_of_animal(lexeme) end as "isKnown",
+          ${isPlain('lexeme')} as "isPlain"
+        from unnest(to_tsvector('listings', $1)) order by positions[1]`,
+    values: [text, misspelt],
+  });
+  return rows;
 }

@@ -1,6 +1,5 @@
 import { excludedText } from '../../domain/listing-filters.ts';
 import type { Companion } from '../../domain/profile-fields.ts';
-import { type CompanionList, companionList, companionsAt, isPositiveLead } from './companion-phrases.ts';
 import type { Part, PhraseFilters, Vocabulary } from './phrase-filters.ts';
 import {
   companyNegations,
@@ -12,7 +11,7 @@ import {
   negatingVerbs,
   phrasesJoinedByNegation,
 } from './phrase-table.ts';
-import { phraseAt } from './phrases.ts';
+import { type CompanionList, companionList, companionsAt, isPositiveLead, phraseAt } from './phrases.ts';
 import { type Token, textOf } from './tokens.ts';
 
 /*

@@ -8,8 +8,8 @@ import { byIndexOnly, findNearest, findNewest, findRelevant } from '../../../src
 import { selectListings } from '../../../src/search/listings/listing-rows-queries.ts';
 import type { ListingSearch, Position } from '../../../src/search/listings/listing-search.ts';
 import { countListings } from '../../../src/search/listings/listings.ts';
-import { findNamed } from '../../../src/search/listings/named-queries.ts';
-import { correctWords } from '../../../src/search/listings/spelling.ts';
+import { findNamed } from '../../../src/search/listings/match-queries.ts';
+import { correctWords } from '../../../src/search/listings/understanding.ts';
 import { isDescribed, selectPlaces, selectSimilarTowns } from '../../../src/search/phrases/place-queries.ts';
 import { cloneTemplate } from '../../databases.ts';
 

@@ -1,6 +1,6 @@
 // The words that a page of listings depends on.
 import { describe, expect, test } from 'vitest';
-import { correctWords } from '../../../src/search/listings/spelling.ts';
+import { correctWords } from '../../../src/search/listings/understanding.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { openTestStore } from '../../test-store.ts';
 
