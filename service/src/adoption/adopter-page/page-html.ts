@@ -176,7 +176,10 @@ ${lastAt !== null && html`<section class="card"><h2>${ask.sent.title}</h2><p>${f
 <p>${ask.why}</p>
 ${left > 0 && lastAt === null && html`<h2>${ask.stepsLabel}</h2><ol>${ask.steps.map((step) => html`<li>${step}</li>`)}</ol>`}
 <p class="small">${left > 0 ? filled(ask.left, names) : filled(ask.none, timed(resetAt))}</p>
-<form class="acts" method="post">${left > 0 && html`<button class="button">${lastAt ? ask.again : ask.yes}</button>`}<a class="button quiet" href="${self}">${no}</a></form>
+<form class="acts" method="post">
+${left > 0 && html`<button class="button">${lastAt ? ask.again : ask.yes}</button>`}
+<a class="button quiet" href="${self}">${no}</a>
+</form>
 </section>`,
   });
 }

@@ -75,8 +75,16 @@ export const pageStyleHash = `sha256-${createHash('sha256').update(pageStyle).di
 /** The token is in the URL: nothing stores the page, and nothing is told where a reader came from. */
 export function pageHeaders(photosUrl: string): Readonly<Record<string, string>> {
   const photos = photosUrl.startsWith('/') ? "'self'" : `'self' ${new URL(photosUrl).origin}`;
+  const policy = [
+    "default-src 'none'",
+    `style-src '${pageStyleHash}'`,
+    `img-src ${photos}`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
   return {
-    'content-security-policy': `default-src 'none'; style-src '${pageStyleHash}'; img-src ${photos}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    'content-security-policy': policy.join('; '),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-robots-tag': 'noindex, nofollow',
@@ -120,8 +128,9 @@ export const messageCard = ({ title, text }: Message, names: Names): Html =>
 export function pictureOf({ photo }: PageFacts, photosUrl: string): Html | false {
   const largest = photo?.files.at(-1);
   if (!photo || !largest) return false;
-  const sources = photo.files.map(({ hash, width }) => `${photosUrl}/${hash}.webp ${width}w`).join(', ');
-  return html`<img class="photo" src="${photosUrl}/${largest.hash}.webp" srcset="${sources}" sizes="(min-width: 42rem) 37rem, 92vw" width="${largest.width}" height="${largest.height}" alt="${photo.alt}">`;
+  const set = photo.files.map(({ hash, width }) => `${photosUrl}/${hash}.webp ${width}w`).join(', ');
+  const sources = html`src="${photosUrl}/${largest.hash}.webp" srcset="${set}" sizes="(min-width: 42rem) 37rem, 92vw"`;
+  return html`<img class="photo" ${sources} width="${largest.width}" height="${largest.height}" alt="${photo.alt}">`;
 }
 
 /** How to reach the shelter. */

@@ -25,7 +25,15 @@ export function addKeys(screens: Screens): void {
 <section class="card" data-keys>
 <p>Everything can be reached with Tab and Enter. These keys are faster, while you are not typing in a field.</p>
 <dl class="facts">${keys.map(rowOf)}</dl>
-<div data-keys-setting hidden><label class="choice"><input type="checkbox"><span><span>Single keys are on in this browser</span><span class="soft small">Turn them off if you speak to your computer, or press keys by mistake.</span></span></label></div>
+<div data-keys-setting hidden>
+<label class="choice">
+<input type="checkbox">
+<span>
+<span>Single keys are on in this browser</span>
+<span class="soft small">Turn them off if you speak to your computer, or press keys by mistake.</span>
+</span>
+</label>
+</div>
 <noscript><p class="soft">They need JavaScript, which is off in this browser.</p></noscript>
 </section>`,
     }),

@@ -97,7 +97,9 @@ export function othersNote(pet: string, { open }: Situation, mails: boolean): Ht
   const others = open - 1;
   if (others <= 0) return html`Nobody else has applied.`;
   const stay = plural(others, 'other application stays', 'other applications stay');
-  return html`The ${stay} open until you decline, or until ${name(pet)} is handed over: then ${others === 1 ? 'it is' : 'they are'} closed${mails && ` and ${others === 1 ? 'the adopter is' : 'the adopters are'} told by e-mail`}.`;
+  const closed = others === 1 ? 'it is closed' : 'they are closed';
+  const told = mails && ` and ${others === 1 ? 'the adopter is' : 'the adopters are'} told by e-mail`;
+  return html`The ${stay} open until you decline, or until ${name(pet)} is handed over: then ${closed}${told}.`;
 }
 
 /** Why an application can't be decided on in this way any more: who has done what meanwhile. */
@@ -113,8 +115,10 @@ export const explainApplication =
     if (error.code !== 'pet_not_available' && error.code !== 'pet_not_found') return undefined;
     const situation = await readSituation(parts, visit, application.petId);
     const { order } = situation;
-    if (!order)
-      return html`Nothing was changed: ${whyUnavailable(application.pet, situation) ?? html`${name(application.pet)} was not available at that moment. Try again.`}`;
+    if (!order) {
+      const passing = html`${name(application.pet)} was not available at that moment. Try again.`;
+      return html`Nothing was changed: ${whyUnavailable(application.pet, situation) ?? passing}`;
+    }
     const deed = order.applicationId === null ? undefined : await lastDeed(parts, order.applicationId, visit);
     return html`Nothing was changed. ${deed} ${promisedTo(order)}`;
   };

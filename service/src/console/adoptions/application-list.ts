@@ -48,7 +48,7 @@ export function addApplicationList(screens: Screens, { db }: AdoptionParts): voi
 <a class="button" href="/applications/new${newest}" data-key="n">${icon('plus')}New application</a></div>
 ${searchBox('/applications', 'Name or e-mail address of the adopter, or number', search)}
 ${search === '' && tabLinks('/applications', query, tabs, tab, counts, countMax)}
-${petId !== undefined && search === '' && html`<p class="acts"><a class="button quiet" href="/applications/pets/${petId}">Compare side by side</a><a class="button quiet" href="/applications">Those for all animals</a></p>`}
+${petId !== undefined && search === '' && linksBesideList(petId)}
 ${found.rows.length === 0 ? nothing(search, tab) : list(visit, found.rows)}
 ${found.rows.length > 0 && foundByName(search, 'applications', pageSize)}
 ${pageLinks('/applications', query, found.next)}
@@ -76,6 +76,12 @@ ${search === '' && tab.key === 'ended' && html`<p><a href="/applications/ends">T
 
 /** One more than is shown of a count. */
 const countMax = 101;
+
+/** From the applications for one animal. */
+const linksBesideList = (petId: bigint): Html => html`<p class="acts">
+<a class="button quiet" href="/applications/pets/${petId}">Compare side by side</a>
+<a class="button quiet" href="/applications">Those for all animals</a>
+</p>`;
 
 function list(visit: Visit, rows: readonly ListedApplication[]): Html {
   const { times, caller } = visit;

@@ -40,7 +40,7 @@ export function addApplicationPage(screens: Screens, parts: AdoptionParts): Inli
     needs: manages,
     show: async (visit) => {
       const application = await getListedApplication(parts, visit);
-      const { id, pet, petId, status, adopter, answers, message, orderId, closedReason, note } = application;
+      const { id, pet, petId, status, adopter, message, orderId, closedReason, note } = application;
       const situation = await readSituation(parts, visit, petId);
       const phone = adopter?.phone ?? undefined;
       const failures = await findUndelivered(db, id);
@@ -70,23 +70,11 @@ ${failures.length > 0 && undelivered(application, failures)}
 ${isWaiting && html`<p>${othersNote(pet, situation, mails)} <a href="/applications/pets/${petId}">Compare all side by side</a></p>`}
 ${bondedNote(pet, situation)}
 ${actsOf(visit, application, situation, forms)}
-${
-  adopter !== null &&
-  allowsApplicationAction(application, 'withdraw') &&
-  visit.may(scopesForApplication('withdraw')) &&
-  html`<details><summary>The adopter has changed their mind</summary>
-<p>Withdraw it if they have told you so.${status === 'accepted' && html` ${name(pet)} is no longer promised to them, and order ${orderId ?? ''} is cancelled.`}${application.isMailed && ' They get an e-mail that says so.'}</p>
-${visit.form(forms.withdraw, { submit: 'Withdraw it for them', tone: 'danger' })}</details>`
-}
-${
-  isWaiting &&
-  html`<details><summary>Nobody has made it</summary>
-<p>If a program sends such applications, you can end all that ${name(application.client)} has sent. You see how many that is before, and can take it back for some minutes.</p>
-<p><a href="/applications/clients/${application.clientId}/end?pet=${petId}">End all of them for ${name(pet)}</a></p></details>`
-}
+${adopter !== null && withdrawal(visit, application)}
+${isWaiting && endingAll(application)}
 ${adopter !== null && linkDetails(visit, endLink, application, parts)}</section>
 </div>
-<section class="card"><h2>Answers</h2>${answers === null || answers === undefined ? html`<p class="soft">The answers have been erased.</p>` : answers.length === 0 ? html`<p class="soft">The shelter asked nothing.</p>` : answerList(answers)}</section>
+<section class="card"><h2>Answers</h2>${answersOf(application)}</section>
 <div class="columns">
 ${
   adopter !== null &&
@@ -103,6 +91,16 @@ ${deedsCard(
       };
     },
   });
+
+  /** For what the adopter has told the shelter. */
+  function withdrawal(visit: Visit, application: ListedApplication): Html | false {
+    const { status, pet, orderId, isMailed } = application;
+    if (!allowsApplicationAction(application, 'withdraw') || !visit.may(scopesForApplication('withdraw'))) return false;
+    const unpromised = html` ${name(pet)} is no longer promised to them, and order ${orderId ?? ''} is cancelled.`;
+    return html`<details><summary>The adopter has changed their mind</summary>
+<p>Withdraw it if they have told you so.${status === 'accepted' && unpromised}${isMailed && ' They get an e-mail that says so.'}</p>
+${visit.form(forms.withdraw, { submit: 'Withdraw it for them', tone: 'danger' })}</details>`;
+  }
 
   const forms = addInlineForms(screens, parts, page);
   const endLink = addLinkForm(screens, parts, page);
@@ -130,6 +128,17 @@ ${deedsCard(
   return forms;
 }
 
+/** Against a program that sends applications. */
+const endingAll = ({ client, clientId, pet, petId }: ListedApplication): Html => html`<details><summary>Nobody has made it</summary>
+<p>If a program sends such applications, you can end all that ${name(client)} has sent.
+You see how many that is before, and can take it back for some minutes.</p>
+<p><a href="/applications/clients/${clientId}/end?pet=${petId}">End all of them for ${name(pet)}</a></p></details>`;
+
+function answersOf({ answers }: ListedApplication): Html {
+  if (answers === null || answers === undefined) return html`<p class="soft">The answers have been erased.</p>`;
+  return answers.length === 0 ? html`<p class="soft">The shelter asked nothing.</p>` : answerList(answers);
+}
+
 function undelivered({ adopter }: ListedApplication, failures: ReadonlyArray<{ kind: string; code: string }>): Html {
   const about: Readonly<Record<string, string>> = {
     received: 'that you have the application',
@@ -142,7 +151,11 @@ function undelivered({ adopter }: ListedApplication, failures: ReadonlyArray<{ k
     status_link: 'the new link to its page',
   };
   const list = failures.map(({ kind, code }) => html`<li>${about[kind] ?? kind} <span class="soft small">(${code})</span></li>`);
-  return html`<div class="banner warn">${icon('mail')}<div>Mail did not reach the adopter${adopter?.phone ? html`. Call ${personal(name(adopter.phone))} and say` : '. They don’t know'}:<ul>${list}</ul></div></div>`;
+  const next = adopter?.phone ? html`Call ${personal(name(adopter.phone))} and say` : 'They don’t know';
+  return html`<div class="banner warn">
+${icon('mail')}
+<div>Mail did not reach the adopter. ${next}:<ul>${list}</ul></div>
+</div>`;
 }
 
 /** Of a note: two who write it at once must not lose one. */
@@ -170,7 +183,8 @@ const addLinkForm = (screens: Screens, parts: AdoptionParts, page: PageRoute): L
 function linkDetails(visit: Visit, form: LinkForm, application: ListedApplication, { mails }: AdoptionParts): Html {
   const mayMail = mails && isReached(application);
   return html`<details><summary>The adopter’s link is in the wrong hands</summary>
-<p>Anyone who has the link sees where this application stands${!mails && ', can withdraw it and have the adopter’s data erased'}. End it if it was posted or passed on. Links in earlier e-mails end too.</p>
+<p>Anyone who has the link sees where this application stands${!mails && ', can withdraw it and have the adopter’s data erased'}.
+End it if it was posted or passed on. Links in earlier e-mails end too.</p>
 ${!mayMail && html`<p>The site on which they applied has the new link. Tell the adopter to look there.</p>`}
 ${visit.form(form, { submit: 'End the link', tone: 'danger', values: { mails: 'true' } }, (fill) =>
   mayMail ? fill.check('mails', 'Mail the adopter a new one', { hint: 'Not if somebody else reads their e-mail.' }) : html``,

@@ -76,22 +76,32 @@ ${
       if (client === null || count + accepted === 0) throw notFound('No application of this client waits for a decision here.');
       const what = html`${name(client)}${pet !== undefined && html` for ${name(pet)}`}`;
       const all = plural(count, 'application', 'applications');
+      const where = visit.caller.shelterId === null ? '' : ' to your shelter';
+      const told = mails
+        ? `Their adopters are told by e-mail, ${heldMinutes} minutes after the last one was closed.`
+        : `For ${heldMinutes} minutes after the last one was closed, they can be reopened together.`;
       return {
         title: `End all applications of ${client}`,
         main: html`<a class="crumb" href="/applications">${icon('back')}Applications</a>
 <h1>End all applications of ${what}</h1>
 <section class="card">
-<p><b>${all}${visit.caller.shelterId !== null && ' to your shelter'} ${count === 1 ? 'waits' : 'wait'} for a decision</b>: ${submitted.toLocaleString('en')} new, ${reviewing.toLocaleString('en')} in review.</p>
+<p><b>${all}${where} ${count === 1 ? 'waits' : 'wait'} for a decision</b>:
+${submitted.toLocaleString('en')} new, ${reviewing.toLocaleString('en')} in review.</p>
 <p>All of them are closed, one after another. Real people may be among them.</p>
-<p>${mails ? `Their adopters are told by e-mail, ${heldMinutes} minutes after the last one was closed.` : `For ${heldMinutes} minutes after the last one was closed, they can be reopened together.`} Until then you can take it back: what can be reopened is${mails && ', and those adopters get no mail'}.</p>
+<p>${told} Until then you can take it back: what can be reopened is${mails && ', and those adopters get no mail'}.</p>
 ${accepted > 0 && html`<p>${plural(accepted, 'accepted one stays', 'accepted ones stay')}: you have chosen ${accepted === 1 ? 'it' : 'them'} yourselves.</p>`}
 <p>What is sent from now on is not ended, nor what adopters have not confirmed yet. To stop a program, have its key revoked or its sender suspended.</p>
-${count > 0 && visit.form(end, { submit: `End ${all}`, tone: 'danger', values: petId === null ? {} : { petId: Number(petId) } }, (fields) => petId !== null && fields.hidden('petId'))}
+${count > 0 && endForm(visit, all, petId)}
 ${petId !== null && html`<p><a href="/applications/clients/${clientId}/end">Those for all animals instead</a></p>`}
 </section>`,
       };
     },
   });
+
+  const endForm = (visit: Visit, all: string, petId: bigint | null): Html => {
+    const values = petId === null ? {} : { petId: Number(petId) };
+    return visit.form(end, { submit: `End ${all}`, tone: 'danger', values }, (fields) => petId !== null && fields.hidden('petId'));
+  };
 
   const end = screens.form({
     path: '/applications/clients/:clientId/end',
@@ -128,12 +138,19 @@ ${factList({
 })}
 ${state === 'held' && ended > reopened && html`<p>${untilOf(job, visit, mails)}</p>`}
 ${isWorking && html`<p><a class="button quiet" href="/applications/ends/${job.id}">Look again</a></p>`}
-${mayBeTakenBack(job) && (state === 'ending' || ended > reopened) && html`<p>${state === 'ending' && 'No more are ended then. '}Where the animal was adopted meanwhile, or has no place left, an application can’t be reopened.</p>${visit.form(back, { submit: job.takenBackAt === null ? 'Take it back' : 'Try the others again', tone: 'quiet' })}`}
+${mayBeTakenBack(job) && (state === 'ending' || ended > reopened) && takingBack(visit, job)}
 </section>
 ${failures.length > 0 && notReopened(failures)}`,
       };
     },
   });
+
+  const takingBack = (
+    visit: Visit,
+    { state, takenBackAt }: NamedBulkEnd,
+  ): Html => html`<p>${state === 'ending' && 'No more are ended then. '}
+Where the animal was adopted meanwhile, or has no place left, an application can’t be reopened.</p>
+${visit.form(back, { submit: takenBackAt === null ? 'Take it back' : 'Try the others again', tone: 'quiet' })}`;
 
   const back = screens.form({
     path: '/applications/ends/:jobId/take-back',
@@ -171,7 +188,8 @@ function stateOf({ state, found, ended, reopened, takenBackAt }: NamedBulkEnd, m
 function progressOf({ state, found, ended, reopened }: NamedBulkEnd): Html | false {
   if (state !== 'ending' && state !== 'reopening') return false;
   const [done, of] = state === 'ending' ? [ended, found] : [reopened, ended];
-  return html`<p><progress class="wide" value="${done}" max="${of}" aria-label="${state === 'ending' ? 'Ended' : 'Open again'}">${done} of ${of}</progress></p>`;
+  const label = state === 'ending' ? 'Ended' : 'Open again';
+  return html`<p><progress class="wide" value="${done}" max="${of}" aria-label="${label}">${done} of ${of}</progress></p>`;
 }
 
 function untilOf({ changedAt, takenBackAt }: NamedBulkEnd, { times }: Visit, mails: boolean): Html {
@@ -191,6 +209,11 @@ const reasons: Readonly<Record<string, string>> = {
   application_not_found: 'it belongs to another shelter',
 };
 
+const failureLine = ({ id, failure }: NotReopened): Html => html`<li>
+<a href="/applications/${id}">Application ${id}</a>
+<span class="soft">${reasons[failure] ?? failure}</span>
+</li>`;
+
 const notReopened = (failures: readonly NotReopened[]): Html => html`<section class="card"><h2>Not open again</h2>
-<ul class="lines">${failures.map(({ id, failure }) => html`<li><a href="/applications/${id}">Application ${id}</a> <span class="soft">${reasons[failure] ?? failure}</span></li>`)}</ul>
+<ul class="lines">${failures.map(failureLine)}</ul>
 ${failures.length === shownMax && html`<p class="soft">These are the first ${shownMax}.</p>`}</section>`;

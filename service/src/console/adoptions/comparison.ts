@@ -46,12 +46,14 @@ export function addComparison(screens: Screens, parts: AdoptionParts, forms: Inl
         hasAnswers: true,
       });
       const shown = rows.slice(0, applicantsMax);
-      const obstacle = whyUnavailable(pet, situation);
       return {
         title: `Who has applied for ${pet}`,
         main: html`<a class="crumb" href="/applications">${icon('back')}Applications</a>
-<div class="head"><h1>Who has applied for ${name(pet)}</h1><a class="button quiet" href="/applications/new?pet=${petId}" data-key="n">${icon('plus')}New application</a></div>
-<p>${situation.open > 0 ? html`${plural(situation.open, 'application is', 'applications are')} open, the oldest first. ${obstacle ?? html`When you accept one, ${name(pet)} is promised to that adopter. ${othersNote(pet, situation, mails)}`}` : obstacle} <a href="/applications?pet=${petId}&amp;state=ended">Those that have ended</a></p>
+<div class="head">
+<h1>Who has applied for ${name(pet)}</h1>
+<a class="button quiet" href="/applications/new?pet=${petId}" data-key="n">${icon('plus')}New application</a>
+</div>
+<p>${openNote(pet, situation, mails)} <a href="/applications?pet=${petId}&amp;state=ended">Those that have ended</a></p>
 ${bondedNote(pet, situation)}
 ${
   shown.length === 0
@@ -64,6 +66,14 @@ ${pageLinks(visit.path, visit.query, rows.length > applicantsMax ? String(shown.
   });
 }
 
+/** How many are open, and what accepting one does, or why none can be. */
+function openNote(pet: string, situation: Situation, mails: boolean): Html | undefined {
+  const obstacle = whyUnavailable(pet, situation);
+  if (situation.open === 0) return obstacle;
+  const accepting = html`When you accept one, ${name(pet)} is promised to that adopter. ${othersNote(pet, situation, mails)}`;
+  return html`${plural(situation.open, 'application is', 'applications are')} open, the oldest first. ${obstacle ?? accepting}`;
+}
+
 /** A row for each question and a column for each applicant; on a phone, each question with all answers to it. */
 function comparison(visit: Visit, applicants: readonly ListedApplication[], situation: Situation, forms: InlineForms): Html {
   const { times } = visit;
@@ -72,11 +82,7 @@ function comparison(visit: Visit, applicants: readonly ListedApplication[], situ
   );
   const folded = new Folding(foldedBytesMax);
   const rows: readonly Row[] = [
-    {
-      label: 'State',
-      cell: (one) =>
-        html`${applicationLabel(one.status)} <a href="/applications/${one.id}" data-row>Open<span class="hidden"> the application of ${adopterName(one)}</span></a>`,
-    },
+    { label: 'State', cell: (one) => html`${applicationLabel(one.status)} ${linkTo(one)}` },
     { label: 'Sent', cell: ({ createdAt }) => times.ago(createdAt) },
     {
       label: 'Reach them',
@@ -103,6 +109,9 @@ function comparison(visit: Visit, applicants: readonly ListedApplication[], situ
   )}
 </tbody></table></div>`;
 }
+
+const linkTo = (one: ListedApplication): Html =>
+  html`<a href="/applications/${one.id}" data-row>Open<span class="hidden"> the application of ${adopterName(one)}</span></a>`;
 
 interface Row {
   readonly label: string;

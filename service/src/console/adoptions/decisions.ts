@@ -76,15 +76,12 @@ ${await mailPreview(parts, application, { kind: 'accepted' })}`
 <h1>Decline ${adopterName(application)} for ${name(pet)}?</h1>
 ${
   isPossible
-    ? html`<div class="columns"><section class="card">${visit.form(
-        decline,
-        { submit: 'Decline', ...(see && { beside: see }) },
-        (fields) =>
-          html`${fields.area('message', 'A few words to the adopter', { rows: 6, hint: 'Why, in plain and kind words. They can read it on their page, too.' })}`,
+    ? html`<div class="columns"><section class="card">${visit.form(decline, { submit: 'Decline', ...(see && { beside: see }) }, (fields) =>
+        fields.area('message', 'A few words to the adopter', { rows: 6, hint: messageHint }),
       )}</section>
 ${await mailPreview(parts, application, { kind: 'declined', message: typed })}</div>`
     : html`${await closedCard(visit, application, undefined)}
-${typed && html`<section class="card"><h2>What you wrote</h2><p class="soft">It was not sent. Copy it if you need it.</p><p class="story" dir="auto">${typed}</p></section>`}`
+${typed && unsent(typed)}`
 }`,
       };
     },
@@ -100,6 +97,12 @@ ${typed && html`<section class="card"><h2>What you wrote</h2><p class="soft">It 
 <p class="acts"><a class="button quiet" href="/applications/${application.id}">See the application</a></p></section>`;
   }
 }
+
+const messageHint = 'Why, in plain and kind words. They can read it on their page, too.';
+
+const unsent = (typed: string): Html => html`<section class="card"><h2>What you wrote</h2>
+<p class="soft">It was not sent. Copy it if you need it.</p>
+<p class="story" dir="auto">${typed}</p></section>`;
 
 const nothing = Type.Object({});
 const declineFields = Type.Object({ message: DeclineSchema.properties.message });
@@ -163,6 +166,7 @@ export function actsOf(visit: Visit, application: ListedApplication, situation: 
   const obstacle = whyUnavailable(pet, situation);
   const isOver = !situation.animal || situation.animal.pet.status === 'sold';
   const who = html`<span class="hidden"> the application of ${adopterName(application)}</span>`;
+  const others = html`<p><a href="/applications/pets/${petId}">See who else has applied for ${name(pet)}</a></p>`;
   return html`<div class="acts">
 ${status === 'accepted' && orderId !== null && html`<a class="button" href="/orders/${orderId}/hand-over">Hand over<span class="hidden"> ${pet}</span></a>`}
 ${may('accept') && !obstacle && html`<a class="button" href="/applications/${id}/accept">Accept${who}</a>`}
@@ -172,7 +176,7 @@ ${may('reopen') && !isOver && visit.form(forms.reopen, { submit: html`Reopen${wh
 </div>
 ${isOpenApplication(status) && status !== 'accepted' && obstacle && html`<p class="soft">${obstacle} Nobody else can be accepted meanwhile.</p>`}
 ${status === 'declined' && isOver && html`<p class="soft">${obstacle}</p>`}
-${!isOpenApplication(status) && !isOver && situation.open > 0 && html`<p><a href="/applications/pets/${petId}">See who else has applied for ${name(pet)}</a></p>`}`;
+${!isOpenApplication(status) && !isOver && situation.open > 0 && others}`;
 }
 
 /** In the place of the adopter's own link, which is for nobody else. */

@@ -8,7 +8,7 @@ import { questionTypeTable } from '../../domain/question-types.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
-import { listAnimalsForStaff } from '../../search/listings/staff-list.ts';
+import { listAnimalsForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
 import { busySearch, unlessBusy } from '../animals/animal-list.ts';
 import { categoryName, stateLabel } from '../animals/animal-words.ts';
 import type { Choice, Fields } from '../forms/fields.ts';
@@ -51,17 +51,14 @@ ${petId === undefined ? await choose(visit, asked) : await entry(visit, petId)}`
     const found = asked === '' ? undefined : await unlessBusy(listAnimalsForStaff(db, caller, { q: asked }, page));
     return html`<h1>New application</h1>
 <section class="card"><p>Which animal is it for?</p>
-<form action="/applications/new" class="form"><div class="field"><label for="pet">Name or number of the animal</label><input id="pet" name="pet" value="${asked}" maxlength="${nameLengthMax}" autocomplete="off" required></div>
-<div class="acts"><button class="button">Go on</button></div></form>
-${
-  asked !== '' &&
-  (!found
-    ? busySearch
-    : found.animals.length === 0
-      ? html`<p role="status">No animal here is called “${asked}”. Check how it is written, or <a href="/animals">find it among the animals</a>.</p>`
-      : html`<p role="status">Choose one of these, or <a href="${withQuery('/animals', new URLSearchParams(), { q: asked })}">look among all animals</a>.</p>
-<ul class="lines">${found.animals.map((animal) => html`<li><a href="/applications/new?pet=${animal.id}">${name(animal.name)}</a> <span class="soft">${categoryName(animal)}, number ${animal.id}</span> ${stateLabel(animal)}</li>`)}</ul>`)
-}</section>`;
+<form action="/applications/new" class="form">
+<div class="field">
+<label for="pet">Name or number of the animal</label>
+<input id="pet" name="pet" value="${asked}" maxlength="${nameLengthMax}" autocomplete="off" required>
+</div>
+<div class="acts"><button class="button">Go on</button></div>
+</form>
+${asked !== '' && (found ? foundAnimals(asked, found.animals) : busySearch)}</section>`;
   }
 
   async function entry(visit: Visit, petId: bigint): Promise<Html> {
@@ -73,15 +70,16 @@ ${
       return html`<h1>${name(pet.name)} was adopted</h1><p>Nobody can apply any more. <a href="/animals">Find another animal</a></p>`;
     const questions = await getQuestions(db, shelterId);
     const all = Type.Object({ ...fields.properties, ...Object.fromEntries(questions.map((one) => [fieldOf(one), propertyOf(one)])) });
+    const areOpen = plural(situation.open, 'application is', 'applications are');
     return html`<h1>New application for ${name(pet.name)}</h1>
-${situation.open > 0 && html`<p><a href="/applications/pets/${petId}">${plural(situation.open, 'application is', 'applications are')} open</a> for ${name(pet.name)}.</p>`}
+${situation.open > 0 && html`<p><a href="/applications/pets/${petId}">${areOpen} open</a> for ${name(pet.name)}.</p>`}
 ${bondedNote(pet.name, situation)}
 <section class="card">${visit.form(
       { path: submit.path, fields: all },
       { submit: 'Enter the application', values: { petId } },
       (given) => html`${given.hidden('petId')}
 ${given.text('name', 'Name of the adopter', { isFirst: visit.rejected === undefined })}
-${given.text('email', 'E-mail address', { type: 'email', hint: mails ? 'They get a link there to this application. Once they have confirmed the address on that page, mail says what becomes of it.' : 'So that you can reach them.' })}
+${given.text('email', 'E-mail address', { type: 'email', hint: mails ? mailedHint : 'So that you can reach them.' })}
 ${given.text('phone', 'Telephone', { type: 'tel' })}
 ${questions.map((question) => fieldFor(given, question, questions))}`,
     )}</section>`;
@@ -112,6 +110,24 @@ ${questions.map((question) => fieldFor(given, question, questions))}`,
       return { to: `/applications/${id}`, done: 'The application is entered.' };
     },
   });
+}
+
+const mailedHint =
+  'They get a link there to this application. Once they have confirmed the address on that page, mail says what becomes of it.';
+
+/** Those that may be meant. */
+function foundAnimals(asked: string, animals: readonly StaffAnimal[]): Html {
+  if (animals.length === 0)
+    return html`<p role="status">No animal here is called “${asked}”.
+Check how it is written, or <a href="/animals">find it among the animals</a>.</p>`;
+  const all = withQuery('/animals', new URLSearchParams(), { q: asked });
+  const line = (animal: StaffAnimal) => html`<li>
+<a href="/applications/new?pet=${animal.id}">${name(animal.name)}</a>
+<span class="soft">${categoryName(animal)}, number ${animal.id}</span>
+${stateLabel(animal)}
+</li>`;
+  return html`<p role="status">Choose one of these, or <a href="${all}">look among all animals</a>.</p>
+<ul class="lines">${animals.map(line)}</ul>`;
 }
 
 const fieldOf = ({ id }: Pick<Question, 'id'>) => `answer_${id}`;

@@ -22,7 +22,9 @@ export function tabLinks<Status extends string>(
 ): Html {
   const link = (tab: Tab<Status>, i: number) => {
     const count = tab.statuses.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0);
-    return html`<li><a href="${withQuery(path, query, { state: i === 0 ? undefined : tab.key })}"${tab === chosen && html` aria-current="page"`}>${tab.name} <span class="number">${bounded(count, max)}</span></a></li>`;
+    const url = withQuery(path, query, { state: i === 0 ? undefined : tab.key });
+    const current = tab === chosen && html` aria-current="page"`;
+    return html`<li><a href="${url}"${current}>${tab.name} <span class="number">${bounded(count, max)}</span></a></li>`;
   };
   return html`<nav aria-label="States"><ul class="tabs">${tabs.map(link)}</ul></nav>`;
 }
@@ -36,10 +38,15 @@ export const searchOf = (query: URLSearchParams): string => (query.get('q') ?? '
 type SearchKind = 'address' | 'number' | 'name';
 export const kindOf = (search: string): SearchKind => (search.includes('@') ? 'address' : /^#?\s*\d+$/.test(search) ? 'number' : 'name');
 
-export const searchBox = (path: string, label: string, search: string): Html =>
-  html`<form class="search" role="search" action="${path}"><label class="hidden" for="q">${label}</label>
-<input id="q" name="q" type="search" value="${search}" placeholder="Name, number or e-mail" maxlength="${searchLengthMax}" autocomplete="off" data-key="/"><button class="button quiet">${icon('search')}<span>Find</span></button>
-${search !== '' && html`<a href="${path}">Show all</a>`}</form>`;
+export function searchBox(path: string, label: string, search: string): Html {
+  const bounds = html`maxlength="${searchLengthMax}" autocomplete="off"`;
+  return html`<form class="search" role="search" action="${path}">
+<label class="hidden" for="q">${label}</label>
+<input id="q" name="q" type="search" value="${search}" placeholder="Name, number or e-mail" ${bounds} data-key="/">
+<button class="button quiet">${icon('search')}<span>Find</span></button>
+${search !== '' && html`<a href="${path}">Show all</a>`}
+</form>`;
+}
 
 /** Beneath what was found by a name: where it was looked for. */
 export const foundByName = (search: string, what: 'applications' | 'orders', max: number): Html | false =>

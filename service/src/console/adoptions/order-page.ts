@@ -125,18 +125,18 @@ ${visit.form(forms.complete, { submit: 'Hand over', beside: html`<a class="butto
   } satisfies Record<CallerAction, unknown>;
 
   function next(visit: Visit, order: ListedOrder, situation: Situation): Html {
-    const { id, status, pet } = order;
+    const { status, pet } = order;
     const may = actionsFrom(status).filter((action) => visit.may(scopesFor(action)));
     const isPlaced = status === 'placed';
     return html`<section class="card"><h2>Next</h2>
 ${may.length === 0 && html`<p class="soft">This order has ended. There is nothing to do.</p>`}
-${isPlaced && html`<p>Approve it before it expires: then ${name(pet)} is promised to ${adopterName(order)}. If nobody does, ${name(pet)} becomes available again by itself.</p>`}
+${isPlaced && approving(order)}
 ${may.includes('approve') && visit.form(forms.approve, { submit: 'Approve', isInline: true })}
-${may.includes('complete') && html`<p>${name(pet)} is promised to ${adopterName(order)}. When they come to take ${name(pet)} home, hand over.</p><p class="acts"><a class="button" href="/orders/${id}/hand-over">Hand over</a></p>`}
+${may.includes('complete') && handingOver(order)}
 ${
   may.includes('cancel') &&
   html`<details><summary>${isPlaced ? 'Decline this order' : 'Cancel this order'}</summary>
-<p>${name(pet)} is no longer reserved for ${adopterName(order)}${situation.animal?.hold && !situation.animal.hold.isOver ? ', and stays held' : ' and becomes available'}.${order.applicationId !== null && html` Their application is closed${parts.mails && ', and they are told by e-mail'}; you can reopen it.`}${order.applicationId === null && ' Nobody is told by mail: the partner that placed the order reads of it.'}</p>
+${cancelling(parts, order, situation)}
 ${visit.form(forms.cancel, { submit: isPlaced ? 'Decline the order' : 'Cancel the order', tone: 'danger' })}</details>`
 }
 ${
@@ -147,6 +147,24 @@ ${visit.form(forms.return, { submit: 'Take back', tone: 'danger' })}</details>`
 }
 </section>`;
   }
+}
+
+const approving = (order: ListedOrder): Html =>
+  html`<p>Approve it before it expires: then ${name(order.pet)} is promised to ${adopterName(order)}.
+If nobody does, ${name(order.pet)} becomes available again by itself.</p>`;
+
+const handingOver = (order: ListedOrder): Html =>
+  html`<p>${name(order.pet)} is promised to ${adopterName(order)}. When they come to take ${name(order.pet)} home, hand over.</p>
+<p class="acts"><a class="button" href="/orders/${order.id}/hand-over">Hand over</a></p>`;
+
+/** What becomes of the animal and of the adopter when the order is cancelled. */
+function cancelling({ mails }: AdoptionParts, order: ListedOrder, { animal }: Situation): Html {
+  const becomes = animal?.hold && !animal.hold.isOver ? ', and stays held' : ' and becomes available';
+  const told =
+    order.applicationId === null
+      ? 'Nobody is told by mail: the partner that placed the order reads of it.'
+      : `Their application is closed${mails ? ', and they are told by e-mail' : ''}; you can reopen it.`;
+  return html`<p>${name(order.pet)} is no longer reserved for ${adopterName(order)}${becomes}. ${told}</p>`;
 }
 
 const waitingFor: Partial<Record<ListedOrder['status'], Html>> = {

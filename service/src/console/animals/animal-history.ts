@@ -39,7 +39,10 @@ export const actList = (visit: Visit, { name }: Pick<StaffAnimal, 'name'>, acts:
 ${acts.map((act) => {
   const text = capital(actText(act, name, visit));
   const order = act.orderId;
-  return html`<li><span>${text}${order !== null && visit.may('orders:read') && html` <a href="/orders/${order}">Order ${order}</a>`}</span><span class="soft small">${visit.times.at(act.at)}</span></li>
+  return html`<li>
+<span>${text}${order !== null && visit.may('orders:read') && html` <a href="/orders/${order}">Order ${order}</a>`}</span>
+<span class="soft small">${visit.times.at(act.at)}</span>
+</li>
 `;
 })}</ol>`;
 

@@ -42,7 +42,10 @@ export function addAnimalHold(screens: Screens, { db, clock }: AnimalParts): voi
       if (endsHold(animal.status)) {
         return {
           title: `Hold of ${name}`,
-          main: html`${headOf(animal, 'Hold')}<section class="card"><p><bdi>${name}</bdi> is adopted. Only an animal that is available or pending can be held.</p></section>`,
+          main: html`${headOf(animal, 'Hold')}
+<section class="card">
+<p><bdi>${name}</bdi> is adopted. Only an animal that is available or pending can be held.</p>
+</section>`,
         };
       }
       const current = animal.hold && (await findHold(db, animal.id, visit));
@@ -59,7 +62,7 @@ export function addAnimalHold(screens: Screens, { db, clock }: AnimalParts): voi
 ${fields.text('until', 'Until', { type: 'date', hint: 'The last day of the hold: it ends by itself then. Left empty, it lasts until somebody ends it.' })}
 ${fields.area('note', 'Note', { hint: 'Only staff read it.', rows: 3 })}`,
         )}</section>
-${current && html`<section class="card"><h2>End the hold</h2><p>Then <bdi>${name}</bdi> is available, unless an order reserves it or it was pending before.</p>${visit.form(end, { submit: 'End the hold', tone: 'quiet', version: versionOf(current) })}</section>`}`,
+${current && endOfHold(visit, name, current)}`,
       };
     },
   });
@@ -95,6 +98,10 @@ ${current && html`<section class="card"><h2>End the hold</h2><p>Then <bdi>${name
     if (time && time.getTime() <= clock.now()) throw new FormError('Choose today or a later day.', 'until');
     return time;
   }
+
+  const endOfHold = (visit: Visit, name: string, current: Hold): Html => html`<section class="card"><h2>End the hold</h2>
+<p>Then <bdi>${name}</bdi> is available, unless an order reserves it or it was pending before.</p>
+${visit.form(end, { submit: 'End the hold', tone: 'quiet', version: versionOf(current) })}</section>`;
 
   const end = screens.form({
     path: '/animals/:petId/hold/end',

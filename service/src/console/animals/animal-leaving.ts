@@ -10,9 +10,9 @@ import { removePet } from '../../animals/pets/pets.ts';
 import { isExternalIdTaken } from '../../animals/profiles/profiles.ts';
 import { mayHaveOutcome, outcomeKind, outcomeTypes, outcomeUndoing } from '../../domain/outcomes.ts';
 import { violates } from '../../platform/db/pool.ts';
-import { html } from '../../platform/html.ts';
+import { type Html, html } from '../../platform/html.ts';
 import { StringEnum } from '../../platform/http/schemas.ts';
-import { findAnimalForStaff } from '../../search/listings/staff-list.ts';
+import { findAnimalForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
 import { type Column, emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import { FormError } from '../screens/page-error.ts';
 import type { PageRoute, Screens, ShownPage } from '../screens/screens.ts';
@@ -46,15 +46,11 @@ ${
     ? ordered
     : !mayHaveOutcome(animal.status)
       ? html`<p><bdi>${name}</bdi> is adopted. ${ifBack(name)}</p>`
-      : html`<p><bdi>${name}</bdi> disappears from every list at once, and open applications for it are closed. Partners are not told why. For ${outcomeUndoing.days} days you can bring it back, with its profile and photos.</p>
+      : html`<p><bdi>${name}</bdi> disappears from every list at once, and open applications for it are closed.
+Partners are not told why. For ${outcomeUndoing.days} days you can bring it back, with its profile and photos.</p>
 ${visit.form(leave, { submit: 'Note that it has left', version }, (fields) => fields.choices('type', 'What has become of it', choices))}`
 }</section>
-${
-  visit.may('store:manage') &&
-  html`<section class="card"><h2>Place it in another shelter</h2>
-<p>Its profile, its orders and its open applications go with it: the people there act on them from then on. Applications that have ended stay where they are.</p>
-${visit.form(move, { submit: 'Place it there', tone: 'quiet' }, (fields) => fields.text('shelterId', 'Shelter', { hint: `Its number. Now it is in ${animal.shelter.name}, number ${animal.shelter.id}.` }))}</section>`
-}
+${visit.may('store:manage') && placing(visit, animal)}
 <section class="card"><h2>Remove it</h2>
 ${
   orderId !== undefined
@@ -66,6 +62,14 @@ ${visit.form(remove, { submit: html`Remove ${name}`, tone: 'danger', version })}
       };
     },
   });
+
+  function placing(visit: Visit, { shelter }: StaffAnimal): Html {
+    const hint = `Its number. Now it is in ${shelter.name}, number ${shelter.id}.`;
+    return html`<section class="card"><h2>Place it in another shelter</h2>
+<p>Its profile, its orders and its open applications go with it: the people there act on them from then on.
+Applications that have ended stay where they are.</p>
+${visit.form(move, { submit: 'Place it there', tone: 'quiet' }, (fields) => fields.text('shelterId', 'Shelter', { hint }))}</section>`;
+  }
 
   const leave = screens.form({
     path: '/animals/:petId/leaving/note',

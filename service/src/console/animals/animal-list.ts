@@ -21,7 +21,7 @@ import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { leftPath } from './animal-leaving.ts';
 import { categoryName, stateLabel, statusWords } from './animal-words.ts';
-import { type AnimalParts, categoryChoices, registrantOf, toChange, withChosen } from './one-animal.ts';
+import { type AnimalParts, categoryChoices, categoryField, registrantOf, toChange } from './one-animal.ts';
 
 const path = '/animals';
 const pageSize = 50;
@@ -89,7 +89,7 @@ ${visit.form(
   },
   (fields) =>
     html`${fields.text('name', 'Name of a new animal', { isFirst: added !== undefined, key: 'n' })}
-${categories.length > 0 ? fields.select('categoryId', 'Category', [...(added || categories.length === 1 ? [] : [toChoose]), ...withChosen(categories, added)]) : fields.text('categoryId', 'Category')}`,
+${categoryField(fields, categories, added, { mustChoose: !added && categories.length > 1 })}`,
 )}
 ${added && html`<p><a href="${path}/${added.id}">Describe <bdi>${added.name}</bdi></a> <span class="soft">or add the next one.</span></p>`}
 </details>`;
@@ -108,13 +108,15 @@ ${pageLinks(path, withoutAdded(visit.query), next)}`;
       {
         name: 'Name',
         cell: ({ id, name: called, thumbnail: file }) =>
-          html`<span class="named">${thumbnail(file, config.photosUrl)}<span><a href="${path}/${id}" data-row><bdi>${called}</bdi></a><span class="soft small number">${id}</span></span></span>`,
+          html`<span class="named">
+${thumbnail(file, config.photosUrl)}
+<span><a href="${path}/${id}" data-row><bdi>${called}</bdi></a><span class="soft small number">${id}</span></span>
+</span>`,
       },
       { name: 'Category', cell: categoryName },
       {
         name: 'Status',
-        cell: (animal) =>
-          html`<span>${stateLabel(animal)}${animal.hold?.until != null && html` <span class="soft small">until ${dayText(workplace.zone, animal.hold.until)}</span>`}</span>`,
+        cell: (animal) => html`<span>${stateLabel(animal)}${endOf(animal, workplace.zone)}</span>`,
       },
       ...(caller.shelterId === null
         ? [
@@ -131,7 +133,9 @@ ${pageLinks(path, withoutAdded(visit.query), next)}`;
   return list;
 }
 
-const toChoose: Choice = { value: '', label: 'Choose' };
+/** When its hold ends. */
+const endOf = ({ hold }: StaffAnimal, zone: string): Html | false =>
+  hold?.until != null && html` <span class="soft small">until ${dayText(zone, hold.until)}</span>`;
 
 type State = PetStatus | 'held';
 const states: readonly State[] = ['available', 'pending', 'held', 'sold'];
@@ -159,11 +163,17 @@ const isFiltered = (query: URLSearchParams) => ['q', 'category', 'shelter', 'pho
 function stateTabs(visit: Visit, counts: StateCounts): Html {
   const query = withoutAdded(visit.query);
   const chosen = query.get('status') ?? '';
-  const tab = (value: string, label: string, number?: number) =>
-    html`<a href="${withQuery(path, query, { status: value })}"${value === chosen && html` aria-current="true"`}>${label}${number !== undefined && !isFiltered(query) && html` <span class="number soft">${upTo(number)}</span>`}</a>
+  const tab = (value: string, label: string, number?: number) => {
+    const current = value === chosen && html` aria-current="true"`;
+    const counted = number !== undefined && !isFiltered(query) && html` <span class="number soft">${upTo(number)}</span>`;
+    return html`<a href="${withQuery(path, query, { status: value })}"${current}>${label}${counted}</a>
 `;
+  };
   return html`<nav class="tabs" aria-label="Status">
-${tab('', 'All')}${states.map((state) => tab(state, stateName(state), counts[state]))}${visit.may(toChange) && html`<a href="${leftPath}">Left</a>`}</nav>`;
+${tab('', 'All')}
+${states.map((state) => tab(state, stateName(state), counts[state]))}
+${visit.may(toChange) && html`<a href="${leftPath}">Left</a>`}
+</nav>`;
 }
 
 const upTo = (number: number): string => (number > countedMax ? `${countedMax.toLocaleString('en')}+` : number.toLocaleString('en'));
@@ -173,20 +183,32 @@ function filterForm(query: URLSearchParams, categories: readonly Choice[]): Html
   const kept = (key: string) => (query.get(key) ?? '') !== '' && html`<input type="hidden" name="${key}" value="${query.get(key) ?? ''}">`;
   const chosen = query.get('category') ?? '';
   const lacksPhoto = query.get('photo') === 'none';
+  const bounds = html`maxlength="${searchLengthMax}" autocomplete="off"`;
+  const unfiltered = withQuery(path, new URLSearchParams(), { status: query.get('status') ?? '' });
   return html`<form class="filters" action="${path}" role="search">
-${kept('status')}${kept('shelter')}
-<div class="field"><label for="q">Search</label><input id="q" name="q" type="search" value="${query.get('q') ?? ''}" maxlength="${searchLengthMax}" autocomplete="off" placeholder="Name, number or words" data-key="/"></div>
+${kept('status')}
+${kept('shelter')}
+<div class="field">
+<label for="q">Search</label>
+<input id="q" name="q" type="search" value="${query.get('q') ?? ''}" ${bounds} placeholder="Name, number or words" data-key="/">
+</div>
 <button class="button quiet">${icon('search')}Search</button>
 <details${(chosen !== '' || lacksPhoto) && html` open`}><summary>More filters</summary><div>
-${
-  categories.length > 0 &&
-  html`<div class="field"><label for="category">Category</label><select id="category" name="category"><option value="">All</option>${categories.map(({ value, label }) => html`<option value="${value}"${String(value) === chosen && html` selected`}>${label}</option>`)}</select></div>`
-}
+${categories.length > 0 && categoryFilter(categories, chosen)}
 <label class="tick"><input type="checkbox" name="photo" value="none"${lacksPhoto && html` checked`}><span>Without a photo</span></label>
 <button class="button quiet">Show</button>
 </div></details>
-${isFiltered(query) && html`<a class="clear" href="${withQuery(path, new URLSearchParams(), { status: query.get('status') ?? '' })}">Clear search and filters</a>`}
+${isFiltered(query) && html`<a class="clear" href="${unfiltered}">Clear search and filters</a>`}
 </form>`;
+}
+
+function categoryFilter(categories: readonly Choice[], chosen: string): Html {
+  const option = ({ value, label }: Choice) =>
+    html`<option value="${value}"${String(value) === chosen && html` selected`}>${label}</option>`;
+  return html`<div class="field">
+<label for="category">Category</label>
+<select id="category" name="category"><option value="">All</option>${categories.map(option)}</select>
+</div>`;
 }
 
 function whyEmpty(query: URLSearchParams, { isEmpty, isLast }: { isEmpty: boolean; isLast: boolean }): Html {
@@ -205,7 +227,8 @@ export const unlessBusy = <Found>(search: Promise<Found>): Promise<Found | undef
     throw error;
   });
 
-export const busySearch = html`<p role="alert">So many of your colleagues are searching that this search has not got its turn. What you typed is still here: reload the page in a few seconds.</p>`;
+export const busySearch = html`<p role="alert">So many of your colleagues are searching that this search has not got its turn.
+What you typed is still here: reload the page in a few seconds.</p>`;
 
 /** A small square picture, or a drawing in its place. It says nothing that the name beside it does not say. */
 const thumbnail = (file: PictureFile | undefined, photosUrl: string): Html =>

@@ -11,13 +11,13 @@ import { explainChange } from './animal-history.ts';
 import {
   type AnimalParts,
   categoryChoices,
+  categoryField,
   getAnimal,
   headOf,
   inWordsOf,
   pathOf,
   registrantOf,
   toChange,
-  withChosen,
 } from './one-animal.ts';
 
 const { name, categoryId } = NewPetSchema.properties;
@@ -30,15 +30,16 @@ export function addAnimalName(screens: Screens, { db, config }: AnimalParts): vo
     show: async (visit) => {
       const animal = await getAnimal(db, visit);
       const categories = await categoryChoices(db);
+      const category = animal.category ?? `category ${animal.categoryId}`;
       return {
         title: `Name of ${animal.name}`,
         main: html`${headOf(animal, 'Name and category')}
-${visit.rejected?.errors?.size === 0 && html`<p>Now it is <strong><bdi>${animal.name}</bdi></strong>, ${animal.category ?? `category ${animal.categoryId}`}.</p>`}
+${visit.rejected?.errors?.size === 0 && html`<p>Now it is <strong><bdi>${animal.name}</bdi></strong>, ${category}.</p>`}
 <section class="card">${visit.form(
           rename,
           { submit: 'Save', values: { name: animal.name, categoryId: animal.categoryId }, version: petEtag(animal) },
-          (fields) =>
-            html`${fields.text('name', 'Name')}${categories.length > 0 ? fields.select('categoryId', 'Category', withChosen(categories, animal)) : fields.text('categoryId', 'Category')}`,
+          (fields) => html`${fields.text('name', 'Name')}
+${categoryField(fields, categories, animal)}`,
         )}</section>`,
       };
     },

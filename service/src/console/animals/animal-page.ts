@@ -7,6 +7,7 @@ import { undoOutcomeWithin } from '../../adoption/outcomes/outcomes.ts';
 import { listActsOfPet } from '../../animals/history/history.ts';
 import { petEtag } from '../../animals/pets/pet-json.ts';
 import { changePet } from '../../animals/pets/pets.ts';
+import type { PictureFile } from '../../animals/photos/photo-json.ts';
 import { listPhotos, type PhotoRow } from '../../animals/photos/photos.ts';
 import { getProfile, isExternalIdTaken } from '../../animals/profiles/profiles.ts';
 import { endsHold, heldStatus } from '../../domain/holds.ts';
@@ -14,7 +15,7 @@ import { outcomeUndoing } from '../../domain/outcomes.ts';
 import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
 import type { StoredProfile } from '../../domain/profile-fields.ts';
 import { scopesThat } from '../../domain/scopes.ts';
-import { type Html, html } from '../../platform/html.ts';
+import { type Html, type HtmlValue, html } from '../../platform/html.ts';
 import { findAnimalForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
 import { factList, icon } from '../frame/elements.ts';
 import { dayIn, dayText } from '../frame/times.ts';
@@ -65,16 +66,17 @@ export function addAnimalPage(screens: Screens, { db, clock, config }: AnimalPar
       countOpenApplications(db, id),
     ]);
     const orderId = orders.get(id);
-    const [path, mayChange, mayDescribe] = [pathOf(animal), visit.may(toChange), visit.may(toDescribe)];
+    const path = pathOf(animal);
+    const shelter = visit.caller.shelterId === null && html` · <bdi>${animal.shelter.name}</bdi>`;
     return {
       title: name,
       main: html`<a class="crumb" href="/animals">${icon('back')}Animals</a>
 <div class="head"><h1><bdi>${name}</bdi></h1>${stateLabel(animal)}</div>
-<p class="subject soft">${categoryName(animal)} · number <span class="number">${id}</span>${visit.caller.shelterId === null && html` · <bdi>${animal.shelter.name}</bdi>`}</p>
+<p class="subject soft">${categoryName(animal)} · number <span class="number">${id}</span>${shelter}</p>
 <nav class="acts" aria-label="About ${name}">
-${mayDescribe && html`<a class="button quiet" href="${path}/profile">Profile</a><a class="button quiet" href="${path}/photos">${icon('camera')}Photos</a>`}
-${mayChange && html`<a class="button quiet" href="${path}/name">Name</a><a class="button quiet" href="${path}/hold">Hold</a><a class="button quiet" href="${path}/leaving">Leaving</a>`}
-<a class="button quiet" href="${path}/card">${icon('printer')}Kennel card</a>
+${visit.may(toDescribe) && [quietLink(`${path}/profile`, 'Profile'), quietLink(`${path}/photos`, html`${icon('camera')}Photos`)]}
+${visit.may(toChange) && [quietLink(`${path}/name`, 'Name'), quietLink(`${path}/hold`, 'Hold'), quietLink(`${path}/leaving`, 'Leaving')]}
+${quietLink(`${path}/card`, html`${icon('printer')}Kennel card`)}
 </nav>
 ${photoStrip(visit, animal, photos)}
 ${gapsCard(visit, animal, profile, photos)}
@@ -98,8 +100,12 @@ ${gapsCard(visit, animal, profile, photos)}
     );
     const waiting = photos.filter(({ status }) => status === 'processing').length;
     if (shown.length + waiting === 0) return false;
-    const pictures = html`${shown.map(({ file, alt }) => file && html`<img src="${config.photosUrl}/${file.hash}.webp" width="${file.width}" height="${file.height}" alt="${alt ?? ''}" loading="lazy" decoding="async">`)}`;
-    return html`<div class="strip">${visit.may(toDescribe) ? html`<a href="${pathOf(animal)}/photos" aria-label="Photos of ${animal.name}">${pictures}</a>` : pictures}${waiting > 0 && html`<p class="soft small">${count(waiting, 'photo')} on the way</p>`}</div>`;
+    const pictures = html`${shown.map(({ file, alt }) => file && pictureIn(config.photosUrl, file, alt))}`;
+    const linked = html`<a href="${pathOf(animal)}/photos" aria-label="Photos of ${animal.name}">${pictures}</a>`;
+    return html`<div class="strip">
+${visit.may(toDescribe) ? linked : pictures}
+${waiting > 0 && html`<p class="soft small">${count(waiting, 'photo')} on the way</p>`}
+</div>`;
   };
 
   const formFor = (status: PetStatus) =>
@@ -130,7 +136,7 @@ ${gapsCard(visit, animal, profile, photos)}
     const mayChange = visit.may(toChange);
     const possible = petStatuses.filter((one) => one !== status && !(hold && one !== heldStatus && !endsHold(one)));
     return html`${!hold && html`<p>${statusWords[status].meaning}</p>`}
-${hold && html`<p>${holdWords[hold.reason].hint} ${hold.until ? html`The hold ends by itself on ${dayText(visit.workplace.zone, hold.until)}.` : 'It lasts until somebody ends it.'}${mayChange && html` <a href="${pathOf(animal)}/hold">Change or end the hold</a>`}</p>`}
+${hold && html`<p>${holdText(hold, visit)}${mayChange && html` <a href="${pathOf(animal)}/hold">Change or end the hold</a>`}</p>`}
 ${
   mayChange &&
   (orderId === undefined
@@ -151,10 +157,13 @@ ${possible.includes('sold') && html`<p class="soft small">Marked as adopted, it 
       title: name,
       main: html`<a class="crumb" href="/animals">${icon('back')}Animals</a>
 <div class="head"><h1><bdi>${name}</bdi></h1><span class="label ended">${outcomeWords[outcome.type].name}</span></div>
-<section class="card"><p><bdi>${name}</bdi> (number ${id}) ${did}. It was noted on ${visit.times.on(outcome.recordedAt)}, and the animal is in no list but that of <a href="${leftPath}">animals that have left</a>.</p>
+<section class="card"><p><bdi>${name}</bdi> (number ${id}) ${did}. It was noted on ${visit.times.on(outcome.recordedAt)},
+and the animal is in no list but that of <a href="${leftPath}">animals that have left</a>.</p>
 ${
   undoableUntil
-    ? html`<p>Was it a mistake, or is it back? Until ${visit.times.on(undoableUntil)} this can be undone. Its profile and photos come back with it, and it is ${statusWords[outcomeUndoing.to].name.toLowerCase()} until you make it available. Applications that were closed stay closed.</p>
+    ? html`<p>Was it a mistake, or is it back? Until ${visit.times.on(undoableUntil)} this can be undone.
+Its profile and photos come back with it, and it is ${statusWords[outcomeUndoing.to].name.toLowerCase()} until you make it available.
+Applications that were closed stay closed.</p>
 ${visit.form(undo, { submit: html`Bring ${name} back` })}`
     : html`<p>That is more than ${outcomeUndoing.days} days ago, so it can't be undone any more. If it is back, add it again.</p>`
 }</section>`,
@@ -186,6 +195,19 @@ ${visit.form(undo, { submit: html`Bring ${name} back` })}`
   return page;
 }
 
+const quietLink = (url: string, words: HtmlValue): Html => html`<a class="button quiet" href="${url}">${words}</a>
+`;
+
+const pictureIn = (photosUrl: string, { hash, width, height }: PictureFile, alt: string | null): Html =>
+  html`<img src="${photosUrl}/${hash}.webp" width="${width}" height="${height}" alt="${alt ?? ''}" loading="lazy" decoding="async">
+`;
+
+/** Why it is held, and until when. */
+function holdText({ reason, until }: NonNullable<StaffAnimal['hold']>, { workplace }: Visit): Html {
+  const end = until ? html`The hold ends by itself on ${dayText(workplace.zone, until)}.` : 'It lasts until somebody ends it.';
+  return html`${holdWords[reason].hint} ${end}`;
+}
+
 function gapsCard(visit: Visit, animal: StaffAnimal, profile: StoredProfile, photos: readonly PhotoRow[]): Html | false {
   if (animal.status === 'sold' || !visit.may(toDescribe)) return false;
   const gaps = gapsOf({ profile, photos: photos.filter(({ status }) => status !== 'failed').length });
@@ -202,9 +224,10 @@ function adoptionOf(
   const reads = visit.may('orders:read');
   const mayEnter = status !== 'sold' && visit.may(scopesThat('manageOrders'));
   const open = applications > 0 && count(applications, 'open application');
+  const order = reads && orderId !== undefined ? html`<a href="/orders/${orderId}">order ${orderId}</a>` : 'an order';
   return html`<ul class="lines">
 <li>${open === false ? html`<span class="soft">No open application</span>` : reads ? html`<a href="/applications?pet=${id}">${open}</a>` : open}</li>
-<li>${orderId === undefined ? html`<span class="soft">No open order</span>` : reads ? html`Reserved by <a href="/orders/${orderId}">order ${orderId}</a>` : 'Reserved by an order'}</li>
+<li>${orderId === undefined ? html`<span class="soft">No open order</span>` : html`Reserved by ${order}`}</li>
 </ul>
 ${mayEnter && html`<p><a class="button quiet" href="/applications/new?pet=${id}">${icon('plus')}New application</a></p>`}`;
 }

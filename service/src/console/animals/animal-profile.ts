@@ -22,12 +22,13 @@ export function addAnimalProfile(screens: Screens, { db, clock }: AnimalParts): 
       const animal = await getAnimal(db, visit);
       const profile = await getProfile(db, animal.id);
       const values = shownOf(profile);
+      const version = profileEtag(profile, dayOf(clock.now()));
       return {
         title: `Profile of ${animal.name}`,
         main: html`${headOf(animal, 'Profile')}
 <p class="soft">Everything is optional: what you leave open is shown as not known. Partners can show adopters all of it.</p>
 ${differences(visit, values)}
-<div class="profile">${visit.form(save, { submit: 'Save the profile', values, version: profileEtag(profile, dayOf(clock.now())) }, profileFields)}</div>`,
+<div class="profile">${visit.form(save, { submit: 'Save the profile', values, version }, profileFields)}</div>`,
       };
     },
   });
@@ -148,12 +149,47 @@ function profileFields(fields: Fields): Html {
   const choice = (name: 'size' | 'coat') =>
     fields.select(name, label(name), [{ value: '', label: 'Not known' }, ...choicesOf<string>(choiceWords[name])]);
   const group = (title: string, ...parts: readonly Html[]) =>
-    html`<fieldset class="card"><legend>${title}</legend><div class="pairs">${parts}</div></fieldset>`;
-  return html`${group('Description', html`<div class="whole">${fields.area('description', label('description'), { rows: 8, hint: 'What adopters should know: character, habits, what it needs.' })}</div>`)}
-${group('Breed and age', text('breedPrimary'), text('breedSecondary'), tri('breedMixed'), fields.select('sex', label('sex'), choicesOf(choiceWords.sex)), text('birthDate', { type: 'date', hint: 'An estimate is better than nothing.' }), fields.check('birthDateIsExact', 'The date is known exactly'))}
-${group('Looks', choice('size'), text('weight', { hint: 'Such as 24.5' }), text('colors', { hint: 'Up to three, with commas, the main one first.' }), choice('coat'))}
-${group('Good with', tri('children'), tri('dogs'), tri('cats'))}
-${group('Health and habits', tri('spayedNeutered'), tri('vaccinated'), tri('houseTrained'), tri('specialNeeds'))}
-${group('Adoption', text('fee', { hint: 'Such as 120 or 120.50' }), text('currency'), text('bondedWith', { hint: 'The numbers of animals that stay together with it, with commas.' }), text('tags', { hint: 'With commas, such as playful, calm indoors' }), text('videoUrl', { type: 'url', hint: 'An address that begins with https://' }))}
-${group('In the shelter', text('arrivedOn', { type: 'date' }), text('externalId'), html`<div class="whole">${fields.area('attributes', label('attributes'), { rows: 4, hint: 'One a line: a name, a colon and what it is, such as Favourite toy: a red ball' })}</div>`)}`;
+    html`<fieldset class="card">
+<legend>${title}</legend>
+<div class="pairs">${parts}</div>
+</fieldset>
+`;
+  const whole = (name: string, options: { readonly rows: number; readonly hint: string }) =>
+    html`<div class="whole">${fields.area(name, label(name), options)}</div>`;
+  const groups = [
+    group('Description', whole('description', { rows: 8, hint: 'What adopters should know: character, habits, what it needs.' })),
+    group(
+      'Breed and age',
+      text('breedPrimary'),
+      text('breedSecondary'),
+      tri('breedMixed'),
+      fields.select('sex', label('sex'), choicesOf(choiceWords.sex)),
+      text('birthDate', { type: 'date', hint: 'An estimate is better than nothing.' }),
+      fields.check('birthDateIsExact', 'The date is known exactly'),
+    ),
+    group(
+      'Looks',
+      choice('size'),
+      text('weight', { hint: 'Such as 24.5' }),
+      text('colors', { hint: 'Up to three, with commas, the main one first.' }),
+      choice('coat'),
+    ),
+    group('Good with', tri('children'), tri('dogs'), tri('cats')),
+    group('Health and habits', tri('spayedNeutered'), tri('vaccinated'), tri('houseTrained'), tri('specialNeeds')),
+    group(
+      'Adoption',
+      text('fee', { hint: 'Such as 120 or 120.50' }),
+      text('currency'),
+      text('bondedWith', { hint: 'The numbers of animals that stay together with it, with commas.' }),
+      text('tags', { hint: 'With commas, such as playful, calm indoors' }),
+      text('videoUrl', { type: 'url', hint: 'An address that begins with https://' }),
+    ),
+    group(
+      'In the shelter',
+      text('arrivedOn', { type: 'date' }),
+      text('externalId'),
+      whole('attributes', { rows: 4, hint: 'One a line: a name, a colon and what it is, such as Favourite toy: a red ball' }),
+    ),
+  ];
+  return html`${groups}`;
 }

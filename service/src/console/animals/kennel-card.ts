@@ -1,8 +1,9 @@
 import { encode } from 'uqr';
+import type { PictureFile } from '../../animals/photos/photo-json.ts';
 import { listPhotos } from '../../animals/photos/photos.ts';
 import { getProfile, listBonded } from '../../animals/profiles/profiles.ts';
 import { shownHoldOf, textOfHold } from '../../domain/holds.ts';
-import { Html, html } from '../../platform/html.ts';
+import { type Html, html } from '../../platform/html.ts';
 import type { StaffAnimal } from '../../search/listings/staff-list.ts';
 import { factList, icon } from '../frame/elements.ts';
 import { dayIn, dayText } from '../frame/times.ts';
@@ -42,7 +43,7 @@ export function addKennelCard(screens: Screens, { db, clock, config, consoleUrl 
 <p class="acts"><button class="button" type="button" data-print hidden>${icon('printer')}Print</button></p>
 <article class="kennel">
 <h2${nameLength > longName && html` class="${nameLength > longestName ? 'longest' : 'long'}"`}><bdi>${animal.name}</bdi></h2>
-${picture ? html`<img src="${config.photosUrl}/${picture.hash}.webp" width="${picture.width}" height="${picture.height}" alt="">` : html`<span class="no-photo">${icon('paw')}</span>`}
+${picture ? pictureIn(config.photosUrl, picture) : html`<span class="no-photo">${icon('paw')}</span>`}
 ${factList({
   'On hold': animal.hold && holdText(animal.hold, visit.workplace.zone),
   'Only with':
@@ -56,12 +57,21 @@ ${factList({
   Size: size !== null && choiceWords.size[size],
   Neutered: profile.spayedNeutered !== 'unknown' && triWords[profile.spayedNeutered],
 })}
-<footer><p><strong><bdi>${animal.shelter.name}</bdi></strong><span class="number">Number ${animal.id}${profile.externalId !== null && html` · <bdi>${profile.externalId}</bdi>`}</span></p>${qrCode(`${consoleUrl}${pathOf(animal)}`, 'QR code: this animal in the console')}</footer>
+<footer>
+<p>
+<strong><bdi>${animal.shelter.name}</bdi></strong>
+<span class="number">Number ${animal.id}${profile.externalId !== null && html` · <bdi>${profile.externalId}</bdi>`}</span>
+</p>
+${qrCode(`${consoleUrl}${pathOf(animal)}`, 'QR code: this animal in the console')}
+</footer>
 </article>`,
       };
     },
   });
 }
+
+const pictureIn = (photosUrl: string, { hash, width, height }: PictureFile): Html =>
+  html`<img src="${photosUrl}/${hash}.webp" width="${width}" height="${height}" alt="">`;
 
 /** Visitors read it too, so it says what adopters are told. */
 const holdText = ({ reason, until }: NonNullable<StaffAnimal['hold']>, zone: string): Html =>
@@ -75,13 +85,14 @@ function shortened(name: string): string {
 /** The light frame that readers need, in modules. */
 const border = 4;
 
-/** A QR code as a drawing of one path. `text` may be nothing but a URL of the console's own making. */
+/** A QR code as a drawing of one path. */
 function qrCode(text: string, label: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border });
   const runs = data.flatMap((row, y) => runsOf(row).map(({ x, length }) => `M${x} ${y}h${length}v1h-${length}z`));
-  return new Html(
-    `<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}"><path class="light" d="M0 0h${size}v${size}H0z"/><path class="dark" d="${runs.join('')}"/></svg>`,
-  );
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}">
+<path class="light" d="M0 0h${size}v${size}H0z"/>
+<path class="dark" d="${runs.join('')}"/>
+</svg>`;
 }
 
 /** Dark modules beside each other. */

@@ -8,7 +8,7 @@ import type { Db, Searcher, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
 import { findAnimalForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
-import type { Choice } from '../forms/fields.ts';
+import type { Choice, Fields } from '../forms/fields.ts';
 import { icon } from '../frame/elements.ts';
 import { FormError, notFound, PageError } from '../screens/page-error.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -100,8 +100,21 @@ export async function categoryChoices(db: Db): Promise<Choice[]> {
   return categories.toSorted((a, b) => a.name.localeCompare(b.name)).map(({ id, name }) => ({ value: id, label: name }));
 }
 
+/** To choose among named categories, or to type a number. */
+export function categoryField(
+  fields: Fields,
+  categories: readonly Choice[],
+  animal: StaffAnimal | undefined,
+  { mustChoose = false }: { readonly mustChoose?: boolean } = {},
+): Html {
+  if (categories.length === 0) return fields.text('categoryId', 'Category');
+  return fields.select('categoryId', 'Category', [...(mustChoose ? [toChoose] : []), ...withChosen(categories, animal)]);
+}
+
+const toChoose: Choice = { value: '', label: 'Choose' };
+
 /** With the category of the animal, which may have no name. */
-export const withChosen = (categories: readonly Choice[], animal: Pick<StaffAnimal, 'category' | 'categoryId'> | undefined): Choice[] =>
+const withChosen = (categories: readonly Choice[], animal: Pick<StaffAnimal, 'category' | 'categoryId'> | undefined): Choice[] =>
   animal === undefined || categories.some(({ value }) => value === animal.categoryId)
     ? [...categories]
     : [...categories, { value: animal.categoryId, label: categoryName(animal) }];

@@ -53,27 +53,24 @@ export class Fields {
   }
 
   text(name: string, label: string, { hint, autocomplete = 'off', type = 'text', isFirst = false, key }: FieldOptions = {}): Html {
-    const { lengthMax, kind, minimum, maximum } = factsOf(this.#schema, name);
+    const { kind, minimum, maximum } = factsOf(this.#schema, name);
     const isNumber = kind === 'integer' || kind === 'number';
     // Not of the type number: a wheel would change it, and what is no number would be lost.
     const mode = isNumber && html` inputmode="${kind === 'integer' && (minimum ?? -1) >= 0 ? 'numeric' : 'decimal'}"`;
     const about = isNumber && hint === undefined && minimum !== undefined && maximum !== undefined ? `${minimum} to ${maximum}` : hint;
-    return this.#field(
-      name,
-      label,
-      about,
-      html`<input type="${type}" ${this.#attributes(name, about)} value="${this.#valueOf(name)}" autocomplete="${autocomplete}"${mode}${lengthMax !== undefined && html` maxlength="${lengthMax}"`}${isFirst && this.#shown === undefined && html` autofocus`}${key !== undefined && html` data-key="${key}"`}>`,
-    );
+    const given = html`${this.#attributes(name, about)} value="${this.#valueOf(name)}" autocomplete="${autocomplete}"`;
+    const focus = isFirst && this.#shown === undefined && html` autofocus`;
+    const shortcut = key !== undefined && html` data-key="${key}"`;
+    return this.#field(name, label, about, html`<input type="${type}" ${given}${mode}${this.#lengthMax(name)}${focus}${shortcut}>`);
   }
 
   area(name: string, label: string, { hint, rows = 4 }: FieldOptions = {}): Html {
-    const { lengthMax } = factsOf(this.#schema, name);
     // The first line break of the content is not part of it.
     return this.#field(
       name,
       label,
       hint,
-      html`<textarea ${this.#attributes(name, hint)} rows="${rows}"${lengthMax !== undefined && html` maxlength="${lengthMax}"`}>
+      html`<textarea ${this.#attributes(name, hint)} rows="${rows}"${this.#lengthMax(name)}>
 ${this.#valueOf(name)}</textarea>`,
     );
   }
@@ -97,7 +94,8 @@ ${this.#valueOf(name)}</textarea>`,
 
   /** Yes or no. */
   check(name: string, label: HtmlValue, { hint }: FieldOptions = {}): Html {
-    return html`<label class="choice"><input type="checkbox" name="${name}" value="true"${this.#valueOf(name) === 'true' && html` checked`}><span><span>${label}</span>${hint !== undefined && html`<span class="soft small">${hint}</span>`}</span></label>`;
+    const checked = this.#valueOf(name) === 'true' && html` checked`;
+    return choiceOf(html`<input type="checkbox" name="${name}" value="true"${checked}>`, label, hint);
   }
 
   /** What is not shown and is sent with the form. */
@@ -108,28 +106,49 @@ ${this.#valueOf(name)}</textarea>`,
   #group(name: string, label: string, hint: HtmlValue | undefined, type: 'radio' | 'checkbox', choices: readonly Choice[]): Html {
     const chosen = this.#valuesOf(name);
     const id = `${this.#prefix}${name}`;
-    const choice = ({ value, label: text, hint: about }: Choice, i: number) =>
-      html`<label class="choice"><input type="${type}"${i === 0 && html` id="${id}"`} name="${name}" value="${value}"${chosen.includes(String(value)) && html` checked`}${i === 0 && this.#isOnlyWrong(name) && html` autofocus`}><span><span>${text}</span>${about !== undefined && html`<span class="soft small">${about}</span>`}</span></label>`;
+    const choice = ({ value, label: text, hint: about }: Choice, i: number) => {
+      const first = i === 0 && html` id="${id}"`;
+      const checked = chosen.includes(String(value)) && html` checked`;
+      const focus = i === 0 && this.#isOnlyWrong(name) && html` autofocus`;
+      return choiceOf(html`<input type="${type}"${first} name="${name}" value="${value}"${checked}${focus}>`, text, about);
+    };
     this.#note(id, name, label);
-    return html`<fieldset class="field"${this.#describedBy(id, name, hint)}><legend>${label}</legend>${this.#about(id, name, hint)}${choices.map(choice)}</fieldset>`;
+    return html`<fieldset class="field"${this.#describedBy(id, name, hint)}>
+<legend>${label}</legend>
+${this.#about(id, name, hint)}
+${choices.map(choice)}
+</fieldset>`;
   }
 
   #field(name: string, label: string, hint: HtmlValue | undefined, control: Html): Html {
     const { isRequired } = factsOf(this.#schema, name);
     const id = `${this.#prefix}${name}`;
     this.#note(id, name, label);
-    return html`<div class="field"><label for="${id}">${label}${!isRequired && html` <span class="soft">(optional)</span>`}</label>${this.#about(id, name, hint)}${control}</div>`;
+    return html`<div class="field">
+<label for="${id}">${label}${!isRequired && html` <span class="soft">(optional)</span>`}</label>
+${this.#about(id, name, hint)}
+${control}
+</div>`;
   }
 
   #about(id: string, name: string, hint: HtmlValue | undefined): Html {
     const error = this.#shown?.errors.get(name);
-    return html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}${error !== undefined && html`<p class="wrong" id="${id}-error">${error}</p>`}`;
+    return html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+${error !== undefined && html`<p class="wrong" id="${id}-error">${error}</p>`}`;
   }
 
   #attributes(name: string, hint: HtmlValue | undefined): Html {
     const id = `${this.#prefix}${name}`;
     const { isRequired } = factsOf(this.#schema, name);
-    return html`id="${id}" name="${name}"${isRequired && html` required`}${this.#shown?.errors.has(name) === true && html` aria-invalid="true"`}${this.#isOnlyWrong(name) && html` autofocus`}${this.#describedBy(id, name, hint)}`;
+    const required = isRequired && html` required`;
+    const invalid = this.#shown?.errors.has(name) === true && html` aria-invalid="true"`;
+    const focus = this.#isOnlyWrong(name) && html` autofocus`;
+    return html`id="${id}" name="${name}"${required}${invalid}${focus}${this.#describedBy(id, name, hint)}`;
+  }
+
+  #lengthMax(name: string): Html | false {
+    const { lengthMax } = factsOf(this.#schema, name);
+    return lengthMax !== undefined && html` maxlength="${lengthMax}"`;
   }
 
   /** A form opens there. With several that are wrong, it opens at the list of them. */
@@ -159,3 +178,12 @@ ${this.#valueOf(name)}</textarea>`,
     return [initial ?? []].flat().map(String);
   }
 }
+
+/** A box or a button to tick, with a word about it. */
+const choiceOf = (input: Html, label: HtmlValue, hint: HtmlValue | undefined): Html => html`<label class="choice">
+${input}
+<span>
+<span>${label}</span>
+${hint !== undefined && html`<span class="soft small">${hint}</span>`}
+</span>
+</label>`;

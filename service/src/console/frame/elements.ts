@@ -23,8 +23,10 @@ const cellOf = <Row>({ name, cell, isActs }: Column<Row>, row: Row): Html =>
   isActs ? html`<td class="end">${cell(row)}</td>` : html`<td data-label="${name}">${cell(row)}</td>`;
 
 /** What is said of one thing. What is false or undefined is left out. */
-export const factList = (facts: Readonly<Record<string, HtmlValue>>): Html =>
-  html`<dl class="facts">${Object.entries(facts).map(([name, value]) => value !== false && value !== undefined && value !== '' && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+export function factList(facts: Readonly<Record<string, HtmlValue>>): Html {
+  const shown = Object.entries(facts).filter(([, value]) => value !== false && value !== undefined && value !== '');
+  return html`<dl class="facts">${shown.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
 
 /** What a list shows that has nothing to show: why, and what to do next. */
 export const emptyState = (drawing: IconName, title: string, text: string, next: Html | false = false): Html =>
@@ -56,9 +58,15 @@ export const icon = (name: IconName): Html =>
 
 /** Line drawings of 24 by 24, in the colour of the text around them. */
 const drawings = {
-  today:
-    '<path d="M4.5 6.5A1.5 1.5 0 0 1 6 5h12a1.5 1.5 0 0 1 1.5 1.5V18a1.5 1.5 0 0 1-1.5 1.5H6A1.5 1.5 0 0 1 4.5 18zM8 3v4m8-4v4M4.5 10h15"/><path d="m9 14.7 2.1 2.1 3.9-4"/>',
-  paw: '<path d="M12 12.2c-2.6 0-5 2.3-5 4.6 0 1.6 1.1 2.7 2.6 2.7 1 0 1.6-.5 2.4-.5s1.4.5 2.4.5c1.5 0 2.6-1.1 2.6-2.7 0-2.3-2.4-4.6-5-4.6z"/><ellipse cx="5.2" cy="11.6" rx="1.5" ry="2"/><ellipse cx="9.3" cy="7" rx="1.6" ry="2.3"/><ellipse cx="14.7" cy="7" rx="1.6" ry="2.3"/><ellipse cx="18.8" cy="11.6" rx="1.5" ry="2"/>',
+  today: `
+<path d="M4.5 6.5A1.5 1.5 0 0 1 6 5h12a1.5 1.5 0 0 1 1.5 1.5V18a1.5 1.5 0 0 1-1.5 1.5H6A1.5 1.5 0 0 1 4.5 18zM8 3v4m8-4v4M4.5 10h15"/>
+<path d="m9 14.7 2.1 2.1 3.9-4"/>`,
+  paw: `
+<path d="M12 12.2c-2.6 0-5 2.3-5 4.6 0 1.6 1.1 2.7 2.6 2.7 1 0 1.6-.5 2.4-.5s1.4.5 2.4.5c1.5 0 2.6-1.1 2.6-2.7 0-2.3-2.4-4.6-5-4.6z"/>
+<ellipse cx="5.2" cy="11.6" rx="1.5" ry="2"/>
+<ellipse cx="9.3" cy="7" rx="1.6" ry="2.3"/>
+<ellipse cx="14.7" cy="7" rx="1.6" ry="2.3"/>
+<ellipse cx="18.8" cy="11.6" rx="1.5" ry="2"/>`,
   heart: '<path d="M12 20 4.9 12.8a4.7 4.7 0 0 1 6.6-6.6l.5.5.5-.5a4.7 4.7 0 0 1 6.6 6.6z"/>',
   people:
     '<circle cx="9" cy="8" r="3.4"/><path d="M2.8 19.5c.4-3.4 2.9-5.3 6.2-5.3s5.8 1.9 6.2 5.3M15.6 5.1a3.4 3.4 0 0 1 0 5.8m2.2 3.7c2 .7 3.2 2.4 3.4 4.9"/>',
@@ -71,8 +79,9 @@ const drawings = {
   warning: '<path d="M12 4 2.8 20h18.4z"/><path d="M12 10v4.5m0 2.7v.3"/>',
   clock: '<circle cx="12" cy="12" r="8.5"/><path d="M12 7v5l3.5 2"/>',
   mail: '<rect x="3" y="5.5" width="18" height="13" rx="2"/><path d="m3.8 7 8.2 6.3L20.2 7"/>',
-  camera:
-    '<path d="M4.5 7.5h3L9 5h6l1.5 2.5h3A1.5 1.5 0 0 1 21 9v9a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 18V9a1.5 1.5 0 0 1 1.5-1.5z"/><circle cx="12" cy="13" r="3.8"/>',
+  camera: `
+<path d="M4.5 7.5h3L9 5h6l1.5 2.5h3A1.5 1.5 0 0 1 21 9v9a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 18V9a1.5 1.5 0 0 1 1.5-1.5z"/>
+<circle cx="12" cy="13" r="3.8"/>`,
   printer: '<path d="M7 8V3.5h10V8M7 17H4.5V9.5A1.5 1.5 0 0 1 6 8h12a1.5 1.5 0 0 1 1.5 1.5V17H17"/><path d="M7 13.5h10v7H7z"/>',
   cross: '<path d="m6 6 12 12M18 6 6 18"/>',
   back: '<path d="m14.5 5-7 7 7 7"/>',

@@ -38,18 +38,18 @@ export const personPage = ({ assets, places, path, workplace, banner }: Furnitur
 <div class="frame">
 <header class="masthead">${mark(assets)}<p class="place"><bdi>${workplace}</bdi></p></header>
 <nav class="places" aria-label="Places"><ul>
-${places.map(
-  (
-    place,
-  ) => html`<li><a href="${place.path}"${isWithin(path, place.path) && html` aria-current="page"`}>${icon(place.icon)}<span>${place.name}</span></a></li>
-`,
-)}</ul></nav>
+${places.map((place) => placeLink(place, isWithin(path, place.path)))}</ul></nav>
 <main class="content" id="main" tabindex="-1">
 ${banner && bannerOf(banner)}
 ${main}
 </main>
 </div>`,
   );
+
+const placeLink = ({ path, name, icon: drawing }: NavigationPlace, isHere: boolean): Html => html`<li>
+<a href="${path}"${isHere && html` aria-current="page"`}>${icon(drawing)}<span>${name}</span></a>
+</li>
+`;
 
 /** A page of nobody: signing in, and errors. */
 export const strangerPage = (assets: Assets, title: string, main: Html): Html =>
@@ -69,8 +69,14 @@ export const onwardPage = (assets: Assets, to: string): Html =>
   );
 
 /** Says what has happened. Read aloud at once, since it is about what was just done. */
-export const bannerOf = ({ tone, text, hasFocus = false }: Banner): Html =>
-  html`<div class="banner ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}"${hasFocus && html` tabindex="-1" autofocus`}>${icon(tone === 'good' ? 'check' : 'warning')}<div>${text}</div></div>`;
+export function bannerOf({ tone, text, hasFocus = false }: Banner): Html {
+  const role = tone === 'bad' ? 'alert' : 'status';
+  const drawing = tone === 'good' ? 'check' : 'warning';
+  return html`<div class="banner ${tone}" role="${role}"${hasFocus && html` tabindex="-1" autofocus`}>
+${icon(drawing)}
+<div>${text}</div>
+</div>`;
+}
 
 const mark = ({ icon: drawing }: Assets) =>
   html`<a class="mark" href="/"><img src="${drawing}" alt="" width="28" height="28"><span>Homeward</span></a>`;
@@ -101,8 +107,19 @@ const isWithin = (path: string, place: string) => path === place || (place !== '
 /** For every page. Nothing stores one: it may show adopters, and a browser's cache outlives a session. */
 export function consoleHeaders(consoleUrl: string, photosUrl: string): Readonly<Record<string, string>> {
   const photos = photosUrl.startsWith('/') ? '' : ` ${new URL(photosUrl).origin}`;
+  const policy = [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "font-src 'self'",
+    "connect-src 'self'",
+    `img-src 'self'${photos} blob:`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
   return {
-    'content-security-policy': `default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self'${photos} blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    'content-security-policy': policy.join('; '),
     'cache-control': 'no-store',
     // Not no-referrer: the Origin of a form would be null.
     'referrer-policy': 'same-origin',

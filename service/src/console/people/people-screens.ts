@@ -96,6 +96,7 @@ ${pageLinks('/people', query, found.length > pageSize ? String(people.at(-1)?.id
     },
   });
 
+  const hint = mails ? 'The invitation is mailed there, and nowhere else.' : 'You get a link, and send it yourself.';
   const invite: PageRoute = screens.page({
     path: '/people/invite',
     needs: 'people:manage',
@@ -107,9 +108,7 @@ ${pageLinks('/people', query, found.length > pageSize ? String(people.at(-1)?.id
 <section class="card">${visit.form(
         sendInvitation,
         { submit: 'Invite', values: { role: 'staff' } },
-        (
-          fields,
-        ) => html`${fields.text('email', 'E-mail address', { type: 'email', isFirst: true, hint: mails ? 'The invitation is mailed there, and nowhere else.' : 'You get a link, and send it yourself.' })}
+        (fields) => html`${fields.text('email', 'E-mail address', { type: 'email', isFirst: true, hint })}
 ${fields.text('name', 'Name')}
 ${shownPostFields(fields, visit)}`,
       )}</section>`,
@@ -159,7 +158,8 @@ export function shownPostFields(fields: Fields, { caller }: Visit): Html {
     .filter((one) => isStore || rightsOf(one, caller.shelterId))
     .map((one) => ({ value: one, label: roleName({ role: one }), hint: roleTable[one].meaning }));
   return html`${fields.choices('role', 'Role', choices)}
-${isStore && html`${fields.choices('reach', 'Where', reaches)}${fields.text('shelter', 'Which shelter', { hint: 'Its name, or its number. Leave it empty for the whole store.' })}`}`;
+${isStore && fields.choices('reach', 'Where', reaches)}
+${isStore && fields.text('shelter', 'Which shelter', { hint: 'Its name, or its number. Leave it empty for the whole store.' })}`;
 }
 
 const reaches: readonly Choice[] = [

@@ -52,7 +52,7 @@ export function addPerson(screens: Screens, { db, journal, clock, mails }: Peopl
 ${
   raise !== null &&
   html`<section class="card"><h2>New role</h2>
-${raise.isOpen ? waiting(person, html`${roleName(raise)}, ${workplaceOf(raise, names)}`, times) : html`<p><bdi>${person.name}</bdi> did not follow the link to a new role in time. To offer it again, save the role once more.</p>`}
+${raise.isOpen ? waiting(person, html`${roleName(raise)}, ${workplaceOf(raise, names)}`, times) : missed(person)}
 ${visit.form(withdraw, { submit: 'Withdraw it', tone: 'quiet' })}</section>`
 }
 <div class="columns">
@@ -75,7 +75,8 @@ ${visit.form(
 )}</section>
 </div>
 <section class="card"><h2>${isSelf ? 'Leave' : 'Remove'}</h2>
-<p>${isSelf ? 'You are signed out at once, and can sign in no more.' : html`<bdi>${person.name}</bdi> is signed out everywhere at once, and can sign in no more.`} What was done stays in the history.</p>
+<p>${isSelf ? 'You are signed out at once' : html`<bdi>${person.name}</bdi> is signed out everywhere at once`}, and can sign in no more.
+What was done stays in the history.</p>
 ${visit.form(
   remove,
   {
@@ -161,12 +162,14 @@ ${visit.form(
     return `The new role waits until ${name} follows the link that is mailed to ${email}.`;
   }
 
-  const waiting = (
-    { name, email, raise }: Person,
-    post: Html,
-    times: Times,
-  ): Html => html`<p><strong>${post}</strong> takes effect when <bdi>${name}</bdi> follows ${mails ? html`the link mailed to ${email}` : html`a link. Ask your operator for it: <code>homeward people link ${email}</code>`}${raise !== null && html`, until ${times.at(raise.until)}`}.</p>
-<p class="soft">It then signs <bdi>${name}</bdi> out wherever else that is, and removes passkeys: they are added again. ${mails && 'Save the role once more for another mail.'}</p>`;
+  function waiting({ name, email, raise }: Person, post: Html, times: Times): Html {
+    const asked = html`a link. Ask your operator for it: <code>homeward people link ${email}</code>`;
+    const link = mails ? html`the link mailed to ${email}` : asked;
+    const until = raise !== null && html`, until ${times.at(raise.until)}`;
+    return html`<p><strong>${post}</strong> takes effect when <bdi>${name}</bdi> follows ${link}${until}.</p>
+<p class="soft">It then signs <bdi>${name}</bdi> out wherever else that is, and removes passkeys: they are added again.
+${mails && 'Save the role once more for another mail.'}</p>`;
+  }
 
   /** Those of another shelter are not found, like those who don't exist. */
   async function getManaged(visit: Visit): Promise<Person> {
@@ -185,10 +188,16 @@ ${visit.form(
   }
 }
 
+const missed = ({ name }: Person): Html =>
+  html`<p><bdi>${name}</bdi> did not follow the link to a new role in time. To offer it again, save the role once more.</p>`;
+
 function mailState({ state, dueAt, endedAt, failure }: LastMail, times: Times, nowMs: number): Html {
   const code = failure === null ? '' : ` (${failure})`;
-  if (state === 'failed')
-    return html`<span class="label bad">Not delivered${code}</span> ${failure === dailyLimit ? `It has had ${addressBounds.confirmations} such mails today: send one tomorrow, or ask your operator for a link.` : 'Is the address right? Your operator can make a link, too.'}`;
+  if (state === 'failed') {
+    const limited = `It has had ${addressBounds.confirmations} such mails today: send one tomorrow, or ask your operator for a link.`;
+    const next = failure === dailyLimit ? limited : 'Is the address right? Your operator can make a link, too.';
+    return html`<span class="label bad">Not delivered${code}</span> ${next}`;
+  }
   if (state === 'sent') return html`Sent${endedAt ? html` ${times.ago(endedAt)}` : ''}`;
   return dueAt.getTime() > nowMs ? html`Goes out ${times.ago(dueAt)}${code}` : html`Waits to be sent${code}`;
 }

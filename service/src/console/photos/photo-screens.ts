@@ -44,6 +44,7 @@ export function addPhotos(screens: Screens, { db, frame, uploads, config }: Part
       const animal = await getAnimal(db, visit);
       const photos = await listPhotos(db, animal.id);
       const listed = photos.find(({ status }) => status === 'ready');
+      const card = (photo: PhotoRow, index: number) => cardOf(visit, photo, { index, count: photos.length, isListed: photo === listed });
       return {
         title: `Photos of ${animal.name}`,
         main: html`${headOf(animal, html`Photos of <bdi>${animal.name}</bdi>`)}
@@ -53,7 +54,7 @@ ${
     ? emptyState('camera', 'No photo yet', 'People want to see who they ask for. The first photo is the one that lists show.')
     : html`<section aria-labelledby="photos"><h2 id="photos">${photos.length} of ${photosMax} photos</h2>
 <p class="soft">The first one is shown in lists. What a photo shows, in a few words, is read aloud to people who don’t see it.</p>
-<ol class="photos" data-photos>${photos.map((photo, index) => cardOf(visit, photo, { index, count: photos.length, isListed: photo === listed }))}</ol></section>`
+<ol class="photos" data-photos>${photos.map(card)}</ol></section>`
 }`,
       };
     },
@@ -72,7 +73,7 @@ ${
       });
       if (sent instanceof AppError) return sendAgain(request, reply, [{ fileName: '', result: sent }]);
       if (sent.length === 0 || sent.some(({ result }) => result instanceof AppError)) return sendAgain(request, reply, sent);
-      return frame.redirect(reply, `/animals/${id}/photos`, added(sent));
+      return frame.redirect(reply, pathOf(id), added(sent));
     },
   });
 
@@ -132,7 +133,7 @@ ${
     fields: nothing,
     act: async ({ visit, joined }) => {
       await removePhoto(joined, (await getAnimal(joined, visit)).id, visit.id('photoId'), visit.caller);
-      return { to: `/animals/${visit.id('petId')}/photos`, done: 'The photo is removed.' };
+      return { to: pathOf(visit.id('petId')), done: 'The photo is removed.' };
     },
   });
 
@@ -155,22 +156,30 @@ ${
   }
 
   const sending = (visit: Visit, petId: bigint, photos: number): Html => {
-    const path = `/animals/${petId}/photos`;
+    const path = pathOf(petId);
     const errors = visit.rejected?.path === path ? [...visit.rejected.errors] : [];
-    const wrong =
-      errors.length > 0 &&
-      html`<ul class="sent" id="not-accepted">${errors.map(([name, words]) => html`<li><bdi>${name.slice(name.indexOf(' ') + 1)}</bdi><p class="wrong">${words}</p></li>`)}</ul>`;
+    const wrong = errors.length > 0 && html`<ul class="sent" id="not-accepted">${errors.map(rejectedFile)}</ul>`;
     if (photos >= photosMax)
-      return html`<section class="card">${wrong}<p>The animal has ${photosMax} photos, as many as there can be. Remove one to add another.</p></section>`;
+      return html`<section class="card">
+${wrong}
+<p>The animal has ${photosMax} photos, as many as there can be. Remove one to add another.</p>
+</section>`;
     const described = html` aria-describedby="photo-hint${wrong !== false && ' not-accepted'}"`;
-    return html`<section class="card" aria-labelledby="add" data-upload="${path}/file" data-token="${visit.formToken}" data-max="${photosMax}">
+    const ofScript = html`data-upload="${path}/file" data-token="${visit.formToken}" data-max="${photosMax}"`;
+    return html`<section class="card" aria-labelledby="add" ${ofScript}>
 <h2 id="add">Add photos</h2>
 <form method="post" action="${sendForm.path.replace(':petId', String(petId))}" enctype="multipart/form-data" class="form">
 ${visit.hidden()}
 ${wrong}
-<div class="field"><label for="photo">Choose photos</label><p class="hint" id="photo-hint">JPEG, PNG or WebP, at most ${photoMegabytesMax} MB each.</p>
-<input type="file" id="photo" name="photo" accept="${photoTypes}" multiple data-key="n"${described}></div>
-<div class="field camera"><label for="camera">Or take one now</label><input type="file" id="camera" name="photo" accept="${photoTypes}" capture="environment" aria-describedby="photo-hint"></div>
+<div class="field">
+<label for="photo">Choose photos</label>
+<p class="hint" id="photo-hint">JPEG, PNG or WebP, at most ${photoMegabytesMax} MB each.</p>
+<input type="file" id="photo" name="photo" accept="${photoTypes}" multiple data-key="n"${described}>
+</div>
+<div class="field camera">
+<label for="camera">Or take one now</label>
+<input type="file" id="camera" name="photo" accept="${photoTypes}" capture="environment" aria-describedby="photo-hint">
+</div>
 <p class="soft dropping" data-scripted hidden>Or drop photos on this page, or paste one.</p>
 <div class="acts"><button class="button">${icon('camera')}Send</button></div>
 </form>
@@ -186,12 +195,17 @@ ${wrong}
   ): Html => {
     const { id, status } = photo;
     const params = { ...visit.params, photoId: id };
+    const saving = { submit: 'Save', tone: 'quiet', isBeside: true, params, values: { alt: photo.alt } } as const;
     return html`
 <li class="card photo" id="photo-${id}" data-state="${status}" tabindex="-1">
-<div class="shown">${shownOf(photo)}<span class="label ${isListed ? 'good' : 'ended'}">${index + 1}${isListed && ', shown in lists'}</span></div>
-${visit.form(describe, { submit: 'Save', tone: 'quiet', isBeside: true, params, values: { alt: photo.alt } }, (fields) => fields.text('alt', 'What it shows'))}
+<div class="shown">
+${shownOf(photo)}
+<span class="label ${isListed ? 'good' : 'ended'}">${index + 1}${isListed && ', shown in lists'}</span>
+</div>
+${visit.form(describe, saving, (fields) => fields.text('alt', 'What it shows'))}
 ${all > 1 && moving(visit, photo, index, all)}
-<details><summary>Remove<span class="hidden"> photo ${index + 1}</span></summary>${visit.form(remove, { submit: html`Remove photo ${index + 1}`, tone: 'danger', params })}</details>
+<details><summary>Remove<span class="hidden"> photo ${index + 1}</span></summary>
+${visit.form(remove, { submit: html`Remove photo ${index + 1}`, tone: 'danger', params })}</details>
 </li>`;
   };
 
@@ -200,19 +214,33 @@ ${all > 1 && moving(visit, photo, index, all)}
     const button = (to: number, words: Html) =>
       html`<button class="button quiet" name="position" value="${to}">${words}<span class="hidden">: photo ${index + 1}</span></button>`;
     return html`<form method="post" action="${act}" class="order" data-move>${visit.hidden()}
-${index > 0 && button(index - 1, html`${icon('back')}Earlier`)}${index < all - 1 && button(index + 1, html`Later${icon('forward')}`)}${index > 1 && button(0, html`Make first`)}</form>`;
+${index > 0 && button(index - 1, html`${icon('back')}Earlier`)}
+${index < all - 1 && button(index + 1, html`Later${icon('forward')}`)}
+${index > 1 && button(0, html`Make first`)}
+</form>`;
   };
 
   const shownOf = (photo: PhotoRow): Html => {
     if (photo.status === 'ready') return photoPicture(photo, config.photosUrl);
     if (photo.status === 'failed')
       return html`<div class="not-shown bad">${icon('warning')}<p><b>It can’t be shown.</b> ${explainPhotoFailure(photo.failure)}</p></div>`;
-    return html`<div class="not-shown">${icon('clock')}<p>It is being processed, which takes some seconds. <a href="/animals/${photo.petId}/photos#photo-${photo.id}">Look again</a></p></div>`;
+    return html`<div class="not-shown">
+${icon('clock')}
+<p>It is being processed, which takes some seconds. <a href="${pathOf(photo.petId)}#photo-${photo.id}">Look again</a></p>
+</div>`;
   };
 }
 
+const pathOf = (petId: bigint): string => `/animals/${petId}/photos`;
+
 /** So that who has used a button is where the photo is now. */
-const placeOf = (visit: Visit): string => `/animals/${visit.id('petId')}/photos#photo-${visit.id('photoId')}`;
+const placeOf = (visit: Visit): string => `${pathOf(visit.id('petId'))}#photo-${visit.id('photoId')}`;
+
+/** A file that was sent and not accepted. Its number is before its name. */
+const rejectedFile = ([name, words]: readonly [string, string]): Html => html`<li>
+<bdi>${name.slice(name.indexOf(' ') + 1)}</bdi>
+<p class="wrong">${words}</p>
+</li>`;
 
 function added(sent: readonly SentPhoto[]): string {
   const isNew = sent.filter(({ result }) => !(result instanceof AppError) && result.isNew).length;
@@ -233,5 +261,7 @@ function photoPicture({ alt, width, height, files }: PhotoRow, photosUrl: string
   const [smallest] = urls;
   if (!smallest) return html``;
   const set = urls.map((one) => `${one.url} ${one.width}w`).join(', ');
-  return html`<img src="${smallest.url}" srcset="${set}" sizes="(min-width: 48rem) 18rem, 90vw" alt="${alt ?? ''}" width="${width ?? undefined}" height="${height ?? undefined}" loading="lazy" decoding="async">`;
+  const sources = html`src="${smallest.url}" srcset="${set}" sizes="(min-width: 48rem) 18rem, 90vw"`;
+  const size = html`width="${width ?? undefined}" height="${height ?? undefined}"`;
+  return html`<img ${sources} alt="${alt ?? ''}" ${size} loading="lazy" decoding="async">`;
 }

@@ -141,7 +141,9 @@ function pauseOf(
 ${
   sent &&
   html`<p>Nothing was changed. What you have typed is kept in this page.</p>
-<form method="post" action="${sent.path}">${[...sent.body].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="button wide">Send it again</button></form>`
+<form method="post" action="${sent.path}">${[...sent.body].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<button class="button wide">Send it again</button>
+</form>`
 }
 <p class="soft small">Was it not you? Somebody else may be signed in with your name.</p>
 <form method="post" action="${endSessionsPath}">${identityOf(formToken)}<button class="button quiet wide">End all my sessions</button></form>`,

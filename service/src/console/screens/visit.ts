@@ -128,7 +128,8 @@ ${this.hidden(version)}${content}
 
 /** Whose form it is, and which. */
 export const identityOf = (formToken: string): Html =>
-  html`<input type="hidden" name="${hiddenFields.token}" value="${formToken}"><input type="hidden" name="${hiddenFields.id}" value="${randomBytes(16).toString('base64url')}">`;
+  html`<input type="hidden" name="${hiddenFields.token}" value="${formToken}">
+<input type="hidden" name="${hiddenFields.id}" value="${randomBytes(16).toString('base64url')}">`;
 
 /** Whether this is the token of the forms of the session. */
 export function isFormToken(given: string | null, { formToken }: Pick<Visitor, 'formToken'>): boolean {

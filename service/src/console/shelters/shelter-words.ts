@@ -5,7 +5,7 @@ import { confirmShelter, listWaitingShelters, type WaitingShelter } from '../../
 import type { WordField } from '../../domain/shelters.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
-import { html } from '../../platform/html.ts';
+import { type Html, html } from '../../platform/html.ts';
 import { emptyState, icon, pageLinks, table } from '../frame/elements.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -56,9 +56,13 @@ ${table(`Changes of ${shelter.name}`, waiting, [
   { name: 'Before', cell: (field) => html`<bdi>${confirmed[field] ?? 'nothing'}</bdi>` },
   { name: 'Now', cell: (field) => html`<bdi>${shelter[field] ?? ''}</bdi>` },
 ])}
-${waiting.includes('email') && html`<p class="soft">The e-mail address counts once somebody there has followed a link that is mailed to it. Confirm mails that link${waiting.length > 1 && ' too'}.</p>`}
+${waiting.includes('email') && addressNote(waiting.length > 1)}
 ${visit.form(confirm, { submit: 'Confirm', values: { id: Number(shelter.id) }, version: shelterEtag(shelter) }, (fields) => fields.hidden('id'))}</section>`;
   }
+
+  const addressNote = (isOneOfSeveral: boolean): Html =>
+    html`<p class="soft">The e-mail address counts once somebody there has followed a link that is mailed to it.
+Confirm mails that link${isOneOfSeveral && ' too'}.</p>`;
 
   const confirm = screens.form({
     path: shelterWordsPath,

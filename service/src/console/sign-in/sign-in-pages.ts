@@ -27,7 +27,7 @@ export const signInPage = ({ mails, provider }: Ways, { to, again, isProviderAwa
   return {
     title,
     main: html`<h1>${title}</h1>
-${isProviderAway && bannerOf({ tone: 'warn', text: `Your organisation’s account does not respond at this moment. Sign in with a passkey${mails ? ', or have a link mailed to you,' : ', or ask your operator for a link,'} or try again in a few minutes.` })}
+${isProviderAway && providerAway(mails)}
 ${again && html`<p>To manage people, show that it is still you, <strong><bdi>${again.name}</bdi></strong>.</p>`}
 <div class="stack" data-passkey="get" data-url="/sign-in/passkey" data-to="${to}" hidden>
 <button class="button wide" type="button">${icon('key')}Use a passkey</button>
@@ -41,14 +41,26 @@ ${again && html`<p><a href="/">Not now</a></p>`}`,
   };
 };
 
+function providerAway(mails: boolean): Html {
+  const link = mails ? 'have a link mailed to you' : 'ask your operator for a link';
+  const next = `Sign in with a passkey, or ${link}, or try again in a few minutes.`;
+  return bannerOf({ tone: 'warn', text: `Your organisation’s account does not respond at this moment. ${next}` });
+}
+
 const mailForm = (): Html => html`<p class="or">or</p>
 <form method="post" action="/sign-in/mail">
-<div class="field"><label for="email">Your e-mail address</label><input id="email" name="email" type="email" autocomplete="email" maxlength="254" required></div>
+<div class="field">
+<label for="email">Your e-mail address</label>
+<input id="email" name="email" type="email" autocomplete="email" maxlength="254" required>
+</div>
 <button class="button quiet">${icon('mail')}Mail me a link</button>
 </form>`;
 
 const mailAgain = (email: string): Html => html`<p class="or">or</p>
-<form method="post" action="/sign-in/mail"><input type="hidden" name="email" value="${email}"><button class="button quiet wide">${icon('mail')}Mail me a link</button></form>`;
+<form method="post" action="/sign-in/mail">
+<input type="hidden" name="email" value="${email}">
+<button class="button quiet wide">${icon('mail')}Mail me a link</button>
+</form>`;
 
 /** The same for every address, whether anybody has it or not. */
 export const mailedPage = (turn: LinkTurn): ShownPage => ({
@@ -64,7 +76,8 @@ export const notMailedPage = (turn: LinkTurn): ShownPage => ({
   title: 'Not yet',
   main: html`<h1>Not yet</h1>
 <p>A link was asked for before, so none goes now. The next one to this address can go <strong>${whenNext(turn)}</strong>.</p>
-<p class="soft small">Look into your mail, and into the folder for junk: a link works for 10 minutes. A device that you were signed in on before gets links of its own, and with a passkey you need none.</p>
+<p class="soft small">Look into your mail, and into the folder for junk: a link works for 10 minutes.
+A device that you were signed in on before gets links of its own, and with a passkey you need none.</p>
 <p><a class="button quiet" href="/sign-in">Back</a></p>`,
 });
 
@@ -100,7 +113,8 @@ export const raisePage = (path: string, name: string, role: Role, workplace: str
   main: html`<h1>Hello, <bdi>${name}</bdi></h1>
 <p>You become <strong>${role} of <bdi>${workplace}</bdi></strong>. ${roleTable[role].meaning}</p>
 <form method="post" action="${path}"><button class="button wide">Accept and sign in</button></form>
-<p class="soft small">You are signed out wherever else you are, and your passkeys are removed: add them again afterwards. Until you accept, nothing changes.</p>`,
+<p class="soft small">You are signed out wherever else you are, and your passkeys are removed: add them again afterwards.
+Until you accept, nothing changes.</p>`,
 });
 
 export const endedLinkPage = (text: string): ShownPage => ({

@@ -172,12 +172,18 @@ function section({ title, all }: Kind, items: readonly Item[]): Html {
   const more = items.length - shownMax;
   const count = items.length > countedMax ? `${countedMax}+` : String(items.length);
   const others = items.length > countedMax ? `More than ${countedMax - shownMax} more` : `${more} more`;
+  const where =
+    all === undefined ? html`<span class="soft">${others}: they move up as you go on.</span>` : html`<a href="${all}">${others}</a>`;
   return html`<section><div class="head"><h2>${title} <span class="soft number">${count}</span></h2></div>
-<ul class="queue">${items.slice(0, shownMax).map(
-    ({ what, since, href, act }) => html`
-<li><a href="${href}" data-row>${what}</a><span class="soft small">${since}</span><a class="button quiet" href="${href}" tabindex="-1" aria-hidden="true">${act}</a></li>`,
-  )}
-${more > 0 && html`<li>${all === undefined ? html`<span class="soft">${others}: they move up as you go on.</span>` : html`<a href="${all}">${others}</a>`}</li>`}</ul></section>`;
+<ul class="queue">${items.slice(0, shownMax).map(lineOf)}
+${more > 0 && html`<li>${where}</li>`}</ul></section>`;
 }
+
+const lineOf = ({ what, since, href, act }: Item): Html => html`
+<li>
+<a href="${href}" data-row>${what}</a>
+<span class="soft small">${since}</span>
+<a class="button quiet" href="${href}" tabindex="-1" aria-hidden="true">${act}</a>
+</li>`;
 
 const firstName = (full: string): string => full.split(/\s/, 1)[0] ?? full;
