@@ -105,6 +105,9 @@ export const scopesThat = (permission: Permission, reach?: Reach): readonly Scop
     return reach === undefined ? reaches.length > 0 : reaches.includes(reach);
   });
 
+/** The same in a sentence. */
+export const scopesInWords = (permission: Permission, reach: Reach): string => scopesThat(permission, reach).join(' or ');
+
 /** Whether a key has one of these scopes. A key may also have scopes that this release doesn't know. */
 export const hasOne = (held: readonly Scope[], accepted: readonly Scope[]): boolean => accepted.some((scope) => held.includes(scope));
 

@@ -88,8 +88,10 @@ const levels: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 4
 
 function describeRequest({ status, code, method, url, ms }: { readonly [field: string]: unknown }): string {
   const colour = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
+  const request = printable(`${method} ${url}`);
+  const result = typeof code === 'string' ? `${code}  ${ms} ms` : `${ms} ms`;
   // As wide as a level and the gap after it.
-  return `${styleText(colour, String(status))}    ${printable(`${method} ${url}`)}  ${styleText('dim', `${typeof code === 'string' ? `${code}  ` : ''}${ms} ms`)}`;
+  return `${styleText(colour, String(status))}    ${request}  ${styleText('dim', result)}`;
 }
 
 function parse(line: string): LogEntry | undefined {

@@ -1,5 +1,5 @@
 import { type Author, type KeyRights, staffReach } from '../../domain/actor.ts';
-import { hasOne, type Permission, type Scope, scopesThat } from '../../domain/scopes.ts';
+import { hasOne, type Permission, type Scope, scopesInWords, scopesThat } from '../../domain/scopes.ts';
 import { AppError } from '../../platform/errors.ts';
 
 /** What is checked against the shelter of an animal, as an error says it. */
@@ -75,13 +75,13 @@ export function requireStaff(key: KeyRights, permission: keyof typeof intentions
 
 /** For messages and documents: the keys that may do this with an animal, or with a shelter. */
 export function whoMay(permission: ShelterPermission | OfShelters): string {
-  const anywhere = `a key with ${scopesThat(permission, 'any shelter').join(' or ')}`;
+  const anywhere = `a key with ${scopesInWords(permission, 'any shelter')}`;
   const shelters = permission in intentionsOfShelters ? 'that' : "the animal's";
-  const inShelter = `one that is bound to ${shelters} shelter and has ${scopesThat(permission, 'own shelter').join(' or ')}`;
-  const ofClient = scopesThat(permission, 'own client').join(' or ');
-  return ofClient === ''
-    ? `${anywhere}, or ${inShelter}`
-    : `${anywhere}, ${inShelter}, or one without a shelter that has ${ofClient}, if its client added the animal and staff have not placed it in a shelter since`;
+  const inShelter = `one that is bound to ${shelters} shelter and has ${scopesInWords(permission, 'own shelter')}`;
+  const ofClient = scopesInWords(permission, 'own client');
+  if (ofClient === '') return `${anywhere}, or ${inShelter}`;
+  const unplaced = 'if its client added the animal and staff have not placed it in a shelter since';
+  return `${anywhere}, ${inShelter}, or one without a shelter that has ${ofClient}, ${unplaced}`;
 }
 
 /** The scopes of which this key needs one, to do something in this shelter. */

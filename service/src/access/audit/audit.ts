@@ -28,7 +28,8 @@ export interface AuditAuthor extends Author {
 /**
  * What is audited, and what each act is about. Acts on animals, orders and applications are in their history instead. What `isCapped` counts
  * towards what its author may add in a day, and is rejected beyond that. What ends something is not: it must always be possible, and so must
- * signing in, which has bounds of its own; so is any act whose transaction ends an authority, such as lowering a role. Neither is what happens once in the course of another act.
+ * signing in, which has bounds of its own; so is any act whose transaction ends an authority, such as lowering a role. Neither is what
+ * happens once in the course of another act.
  */
 export const auditedActs = {
   'person.invited': { target: 'person', isCapped: true },

@@ -12,7 +12,7 @@ import {
   scopesForApplication,
   startsOf,
 } from '../../domain/application-states.ts';
-import { hasOne, scopesThat } from '../../domain/scopes.ts';
+import { hasOne, scopesInWords, scopesThat } from '../../domain/scopes.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
@@ -57,6 +57,9 @@ const common = { tags: ['Applications'], 'x-stability': 'experimental' } as cons
 const applicationId = PathIds({ applicationId: 'Identifier of the application.' });
 const readApplicationId = idReader(applicationNotFound);
 
+const ofOwnShelter = scopesInWords('seeOrders', 'own shelter');
+const ofAnyShelter = scopesInWords('seeOrders', 'any shelter');
+
 export function applicationRoutes(api: Api, { db, catalogue, journal, statusUrlOf, config }: Parts): void {
   const acts = rerunning(catalogue);
   const gate = new RushGate<Applicant>(db, { what: 'applications', findRejection: (petId) => findRejection(db, petId) });
@@ -83,7 +86,7 @@ export function applicationRoutes(api: Api, { db, catalogue, journal, statusUrlO
       ...common,
       operationId: 'listApplications',
       summary: 'List applications',
-      description: `Returns a page of applications in ascending order of id, so the oldest come first: this client's own applications, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those to the key's shelter, or every one with the scope ${scopesThat('seeOrders', 'any shelter').join(' or ')}. Only its own client sees an unconfirmed one.`,
+      description: `Returns a page of applications in ascending order of id, so the oldest come first: this client's own applications, with the scope ${ofOwnShelter} also those to the key's shelter, or every one with the scope ${ofAnyShelter}. Only its own client sees an unconfirmed one.`,
       querystring: ListApplicationsQuery,
       response: page('A page of applications, without their answers.', ApplicationSchema),
     }),

@@ -79,13 +79,15 @@ const ApplicantSchema = Type.Object(
   { $id: 'Applicant', description: visibleTo, examples: [ada] },
 );
 
+const closedMeanings = closedReasonNames.map((name) => `${name}: ${closedReasons[name].meaning}`);
+
 const inEvents = {
   id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
   petId: Int64({ description: 'The animal that the adopter asks for.', examples: [1] }),
   shelterId: Int64({ description: "The animal's shelter, or the one that decided if the animal was moved afterwards.", examples: [1] }),
   status: Ref(ApplicationStatusSchema),
   closedReason: Type.Union([StringEnum(closedReasonNames), Type.Null()], {
-    description: `Why a closed application was closed; null: it is not closed. ${closedReasonNames.map((name) => `${name}: ${closedReasons[name].meaning}`).join(' ')}`,
+    description: `Why a closed application was closed; null: it is not closed. ${closedMeanings.join(' ')}`,
   }),
   orderId: Int64OrNull({ description: 'The last order that was placed for it; null: it was not accepted so far.', examples: [1] }),
   createdAt: Time('When it was sent.'),

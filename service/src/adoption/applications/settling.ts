@@ -82,8 +82,9 @@ export interface ErasedApplications {
 const nothing: ErasedApplications = { applications: 0, deleted: 0, responses: 0 };
 
 /**
- * Erases the adopters from locked applications, from the responses stored for retries and from messages that wait; ends
- * the links that were mailed; deletes unconfirmed applications. The events are recorded while the animals are locked, as all events about an application are, so that they are in order.
+ * Erases the adopters from locked applications, from the responses stored for retries and from messages that wait; ends the links that were
+ * mailed; deletes unconfirmed applications. The events are recorded while the animals are locked, as all events about an application are, so
+ * that they are in order.
  */
 export async function eraseLocked(
   tx: Transaction,

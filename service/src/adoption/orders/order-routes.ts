@@ -6,7 +6,7 @@ import { findPetToOrder, type SettleApplications, whyNotOrdered } from '../../an
 import { RushGate } from '../../animals/pets/rush-gate.ts';
 import { managedOrders, type Visibility, visibilityOf } from '../../domain/actor.ts';
 import { callerActions, orderActions, scopesFor } from '../../domain/order-states.ts';
-import { scopesThat } from '../../domain/scopes.ts';
+import { scopesInWords } from '../../domain/scopes.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db, Transactions } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
@@ -30,6 +30,9 @@ const common = { tags: ['Orders'], 'x-stability': 'beta' } as const;
 const orderId = PathIds({ orderId: 'Identifier of the order.' });
 const readOrderId = idReader(orderNotFound);
 
+const ofOwnShelter = scopesInWords('seeOrders', 'own shelter');
+const ofAnyShelter = scopesInWords('seeOrders', 'any shelter');
+
 export function orderRoutes(api: Api, { db, catalogue, settleApplications, config }: Parts): void {
   const gate = new RushGate<Visibility>(db, {
     what: 'orders',
@@ -46,7 +49,7 @@ export function orderRoutes(api: Api, { db, catalogue, settleApplications, confi
       ...common,
       operationId: 'listOrders',
       summary: 'List orders',
-      description: `Returns a page of orders in ascending order of id: this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, or every order with the scope ${scopesThat('seeOrders', 'any shelter').join(' or ')}.`,
+      description: `Returns a page of orders in ascending order of id: this client's own orders, with the scope ${ofOwnShelter} also those for animals of the key's shelter, or every order with the scope ${ofAnyShelter}.`,
       querystring: ListOrdersQuery,
       response: page('A page of orders.', OrderSchema),
     }),

@@ -51,7 +51,8 @@ const questionsBytesMax = 65_536;
 /** Rejects what the schema can't. */
 export function requireValidQuestions(questions: readonly Question[]): void {
   const bytes = Buffer.byteLength(JSON.stringify(questions));
-  const tooLarge = `questions take ${bytes.toLocaleString('en')} bytes as JSON; ${questionsBytesMax.toLocaleString('en')} are allowed. Shorten texts or options.`;
+  const [taken, allowed] = [bytes.toLocaleString('en'), questionsBytesMax.toLocaleString('en')];
+  const tooLarge = `questions take ${taken} bytes as JSON; ${allowed} are allowed. Shorten texts or options.`;
   rejectFaults([...questions.flatMap((_, i) => faultsOf(questions, i)), ...(bytes > questionsBytesMax ? [tooLarge] : [])]);
 }
 

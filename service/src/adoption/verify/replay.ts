@@ -47,8 +47,10 @@ export class Replay {
     const held = this.#hold;
     if ((held?.reason ?? null) !== holdReason)
       return `animal ${this.#petId}: by its history it is ${heldFor(held?.reason)}, but it is ${heldFor(holdReason)}`;
-    if (held && held.releases !== holdReleases)
-      return `animal ${this.#petId}: by its history it ${held.releases ? 'becomes available' : 'stays as it is'} when its hold ends, but its row says otherwise`;
+    if (held && held.releases !== holdReleases) {
+      const end = held.releases ? 'becomes available' : 'stays as it is';
+      return `animal ${this.#petId}: by its history it ${end} when its hold ends, but its row says otherwise`;
+    }
     if (undoableUntil && !this.#outcomeAt)
       return `animal ${this.#petId}: an outcome can be undone until ${undoableUntil.toISOString()}, but its history does not end with one`;
     if (this.#shelter !== undefined && this.#shelter !== shelterId)

@@ -109,12 +109,13 @@ const valueSchemas: { readonly [Kind in PlainKind]: (row: RowOf<Kind>) => TSchem
   pairs: (row) => Type.Unsafe({ type: 'object', ...pairs(row, pairValue) }),
 };
 
+const namesOfPairs = `with names of 1–${lineLengthMax} characters, all ${withoutControls}`;
 const pairs = ({ about, countMax, example }: RowOf<'pairs'>, value: TSchema) => ({
   description: about,
   maxProperties: countMax,
   propertyNames: Line(lineLengthMax),
   additionalProperties: value,
-  'x-must-be': `an object of at most ${countMax} strings of at most ${words(valueLengthMax)} characters, with names of 1–${lineLengthMax} characters, all ${withoutControls}`,
+  'x-must-be': `an object of at most ${countMax} strings of at most ${words(valueLengthMax)} characters, ${namesOfPairs}`,
   examples: [example],
 });
 const pairValue = Type.String({

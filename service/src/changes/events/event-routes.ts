@@ -5,7 +5,7 @@ import type { KeyWatch } from '../../access/clients/client-changes.ts';
 import type { KeyCaller } from '../../access/principals/principals.ts';
 import { visibilityOf } from '../../domain/actor.ts';
 import { type EventType, mayReadPrivateEvents, wantsAll } from '../../domain/event-types.ts';
-import { scopesThat } from '../../domain/scopes.ts';
+import { scopesInWords } from '../../domain/scopes.ts';
 import { FairTurns } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../../platform/http/paging.ts';
@@ -61,6 +61,20 @@ const stream = {
 };
 const pageOrStream = { ...page, content: { ...page.content, 'text/event-stream': stream } };
 
+/** For readers of the API. */
+const aboutEvents = [
+  "Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first.",
+  `With the scope ${scopesInWords('seeOrders', 'own shelter')} it also has the orders for animals of the key's shelter.`,
+  'The Link header always leads to the next page, even if that page is still empty: poll it for new events.',
+  `With shelterId or categoryId a page looks through at most ${span.toLocaleString('en')} events and may be empty before the end: follow its Link.`,
+  'At the end the Link is that of the request.',
+  'An event of an animal that moved counts for both shelters, one of an animal whose category changed for both categories.',
+  `Events are kept for ${eventRetentionDays} days; an older cursor returns 410, so no event is skipped silently.`,
+  `With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor.`,
+  `Each further page that a stream reads to catch up, of ${catchUpSize} events or of those that it looks through, counts as a request.`,
+  'If the client has no requests left, the stream pauses until the window ends.',
+];
+
 export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, readQuota }: Parts): void {
   const catchUps = new FairTurns({ turnsMax: unbounded, turnsOfOwnerMax: unbounded, pendingOfOwnerMax: unbounded });
 
@@ -71,7 +85,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       operationId: 'listEvents',
       tags: ['Events'],
       summary: 'Read the feed of changes',
-      description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. With shelterId or categoryId a page looks through at most ${span.toLocaleString('en')} events and may be empty before the end: follow its Link. At the end the Link is that of the request. An event of an animal that moved counts for both shelters, one of an animal whose category changed for both categories. Events are kept for ${eventRetentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page that a stream reads to catch up, of ${catchUpSize} events or of those that it looks through, counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
+      description: aboutEvents.join(' '),
       'x-stability': 'experimental',
       querystring: ListEventsQuery,
       headers: Type.Object({

@@ -1,6 +1,6 @@
 import { callerOf, created, idReader, noContent, operation, page, read, updated } from '../../access/admission/admission-hook.ts';
 import { respondOnce } from '../../access/idempotency/idempotent-route.ts';
-import { scopesThat } from '../../domain/scopes.ts';
+import { scopesInWords } from '../../domain/scopes.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
@@ -60,7 +60,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
       ...common,
       operationId: 'createWebhook',
       summary: 'Add an endpoint',
-      description: `The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.`,
+      description: `The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope ${scopesInWords('seeOrders', 'own shelter')} also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.`,
       headers: idempotencyHeader,
       body: Ref(NewWebhookSchema),
       response: created('The endpoint, with its secret.', WebhookWithSecretSchema),

@@ -46,9 +46,10 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
     const input = readValues(NewShelterSchema, options) as NewShelter;
     return async ({ db }) => {
       const created = await db.transaction((tx) => createShelter(tx, commandAuthor(), input), theService);
+      const scopes = [...defaultScopes, ...scopesOfBoundKeys].join();
       const text = [
         `Created ${named(created.name, created.id)}.`,
-        `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes ${[...defaultScopes, ...scopesOfBoundKeys].join()}`,
+        `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes ${scopes}`,
       ];
       return { json: created, text };
     };

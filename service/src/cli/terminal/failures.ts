@@ -56,7 +56,7 @@ function isOfPostgres(reason: Error): boolean {
     reason instanceof pg.DatabaseError ||
     isOfConnection ||
     findTlsFault(reason) !== undefined ||
-    withoutCode.test(reason.message)
+    withoutCode.some((beginning) => reason.message.startsWith(beginning))
   );
 }
 
@@ -77,9 +77,18 @@ function reasonOf(error: unknown): Error {
   return first instanceof Error ? first : new Error(String(first));
 }
 
-/** Errors that pg reports without a code. */
-const withoutCode =
-  /^(Connection terminated|Query read timeout|timeout (exceeded|expired)|Client |SASL:|The server does not support SSL|There was an error establishing an SSL|PostgreSQL is unreachable)/;
+/** How errors begin that pg reports without a code. */
+const withoutCode = [
+  'Connection terminated',
+  'Query read timeout',
+  'timeout exceeded',
+  'timeout expired',
+  'Client ',
+  'SASL:',
+  'The server does not support SSL',
+  'There was an error establishing an SSL',
+  'PostgreSQL is unreachable',
+];
 
 // SQLSTATEs.
 const tableMissing = '42P01';

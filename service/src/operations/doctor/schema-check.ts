@@ -84,7 +84,9 @@ function fixOf(name: string, found: string | undefined, expected: string): strin
   if (name.startsWith('rights on ')) return `${owner}${grantOf(object, found ?? '', expected)}.`;
   if (name.startsWith('right to call ')) {
     const callee = name.split(' ').at(-1)?.split('/')[0];
-    return `${owner}${expected === 'yes' ? `grant execute on function ${callee} to homeward_app` : `revoke execute on function ${callee} from public, homeward_app`}.`;
+    return expected === 'yes'
+      ? `${owner}grant execute on function ${callee} to homeward_app.`
+      : `${owner}revoke execute on function ${callee} from public, homeward_app.`;
   }
   if (name.startsWith('extension ')) return `As a superuser: alter extension ${object} set schema public.`;
   const definition = findDefinition(name.startsWith('column ') ? (object.split('.')[1] ?? object) : (object.split('/')[0] ?? object));

@@ -58,8 +58,36 @@ const shownVariables: ReadonlySet<string> = new Set([
   'LOG_LEVEL',
 ]);
 
-const redisFields =
-  /^(redis_version|valkey_version|server_name|redis_mode|os|uptime_in_seconds|role|connected_slaves|min_slaves_good_slaves|loading|connected_clients|maxclients|blocked_clients|used_memory_human|used_memory_peak_human|maxmemory_human|maxmemory_policy|mem_fragmentation_ratio|evicted_keys|expired_keys|rejected_connections|total_commands_processed|instantaneous_ops_per_sec|latest_fork_usec|aof_enabled|rdb_last_bgsave_status|db\d+)$/;
+const redisFields: ReadonlySet<string> = new Set([
+  'redis_version',
+  'valkey_version',
+  'server_name',
+  'redis_mode',
+  'os',
+  'uptime_in_seconds',
+  'role',
+  'connected_slaves',
+  'min_slaves_good_slaves',
+  'loading',
+  'connected_clients',
+  'maxclients',
+  'blocked_clients',
+  'used_memory_human',
+  'used_memory_peak_human',
+  'maxmemory_human',
+  'maxmemory_policy',
+  'mem_fragmentation_ratio',
+  'evicted_keys',
+  'expired_keys',
+  'rejected_connections',
+  'total_commands_processed',
+  'instantaneous_ops_per_sec',
+  'latest_fork_usec',
+  'aof_enabled',
+  'rdb_last_bgsave_status',
+]);
+/** How many keys a database has. */
+const redisDatabase = /^db\d+$/;
 
 /** One Markdown text: any editor opens it, and the operator can read it before sending it. */
 export async function buildBundle(parts: BundleParts): Promise<string> {
@@ -76,7 +104,9 @@ export async function buildBundle(parts: BundleParts): Promise<string> {
     ['Redis', async () => (config ? describeCache(config) : 'Not available: the configuration is wrong.')],
   ];
   const texts = await Promise.all(sections.map(async ([title, text]) => `## ${title}\n\n${await orReason(text)}\n`));
-  const head = `# Homeward support bundle\n\nMade at ${new Date().toISOString()} by homeward ${version}. Passwords, keys, e-mail addresses and values in errors are replaced by …; read it before you send it.\n`;
+  const made = `Made at ${new Date().toISOString()} by homeward ${version}.`;
+  const replaced = 'Passwords, keys, e-mail addresses and values in errors are replaced by …; read it before you send it.';
+  const head = `# Homeward support bundle\n\n${made} ${replaced}\n`;
   const urls = config ? [...addressesOf(config.databaseUrl), config.redisUrl] : [];
   return redactor(secretsOf(await withSecretFiles(env), urls))([head, ...texts].join('\n'));
 }
@@ -163,7 +193,8 @@ async function describeStatement(db: pg.Client, { text, calls, meanMs, maxMs, to
 async function describeCache(config: Config): Promise<string> {
   const { info } = await examineRedis(config);
   if (!info) return 'Not available: see the findings.';
-  return fenced([...info].flatMap(([name, value]) => (redisFields.test(name) ? [`${name}: ${value}`] : [])));
+  const shown = [...info].filter(([name]) => redisFields.has(name) || redisDatabase.test(name));
+  return fenced(shown.map(([name, value]) => `${name}: ${value}`));
 }
 
 /** Text from elsewhere must not end the block. */

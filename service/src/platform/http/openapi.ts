@@ -5,7 +5,8 @@ import { type InlineDocument, shareComponents } from './openapi-components.ts';
 import { corsHeaders, preflightHeaders } from './protocol/browsers.ts';
 import { makeStatic, type StaticContent, sendStatic } from './static/static-content.ts';
 
-const aboutKeys = `Your API key, as a bearer token. Its scopes say what it may do:\n\n${scopes.map((scope) => `- \`${scope}\`: ${scopeTable[scope].meaning}`).join('\n')}`;
+const scopeLines = scopes.map((scope) => `- \`${scope}\`: ${scopeTable[scope].meaning}`);
+const aboutKeys = `Your API key, as a bearer token. Its scopes say what it may do:\n\n${scopeLines.join('\n')}`;
 
 /** Serves the OpenAPI document, generated from the schemas that validate and serialise. */
 export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, object>): Promise<void> {

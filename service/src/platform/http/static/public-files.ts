@@ -7,10 +7,21 @@ import { makeStatic, type StaticContent, sendStatic, staticHeaders } from './sta
 
 const docsFolder = new URL('../../../../../docs-site/dist/', import.meta.url);
 
+const docsPolicy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' data:",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+];
+
 const docsHeaders = {
   ...staticHeaders,
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; font-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'content-security-policy': docsPolicy.join('; '),
   'referrer-policy': 'same-origin',
 };
 
