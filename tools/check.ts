@@ -7,7 +7,7 @@ import { temporaryFolder } from '../testkit/temporary-folder.ts';
 import { changedFiles, type ListedProof, relatedProofs, relatedTests } from './changed.ts';
 import { runCommand } from './command.ts';
 import { lintMigrations } from './migrations-lint.ts';
-import { findDoubledNames, findMisplaced, findStrayBinaries } from './placement.ts';
+import { findDoubledNames, findLongLines, findMisplaced, findStrayBinaries } from './placement.ts';
 import { buildSdk } from './sdk-build.ts';
 import { sdkTypes, typesFile } from './sdk-types.ts';
 import { runShownCommands } from './shown-commands.ts';
@@ -201,7 +201,12 @@ async function checkShownCommands(): Promise<Outcome> {
 }
 
 async function checkPlacement(): Promise<Outcome> {
-  const misplaced = [...findMisplaced('service/src'), ...findDoubledNames('service/src'), ...findStrayBinaries('.')];
+  const misplaced = [
+    ...findMisplaced('service/src'),
+    ...findDoubledNames('service/src'),
+    ...findLongLines('service/src'),
+    ...findStrayBinaries('.'),
+  ];
   return misplaced.length === 0 ? success : failure(misplaced.join('\n'));
 }
 

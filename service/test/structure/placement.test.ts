@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../testkit/temporary-folder.ts';
-import { findDoubledNames, findStrayBinaries } from '../../../tools/placement.ts';
+import { findDoubledNames, findLongLines, findStrayBinaries } from '../../../tools/placement.ts';
 
 const inPlace = [
   'docs-site/assets/favicon.ico',
@@ -50,4 +50,31 @@ test('a name that two files export is found, and one that is exported once, or o
   expect(findDoubledNames(folder.path)).toEqual([]);
   write('books.ts', 'export type Page = string;\n');
   expect(findDoubledNames(folder.path)).toEqual([expect.stringContaining('each exports Page')]);
+});
+
+const words = 'So many words that no line of a screen has room for them. '.repeat(4).trim();
+const element = '<p class="soft">A word</p>'.repeat(8);
+const name = 'aLongNameOfSomething';
+const code = Array.from({ length: 8 }, (_, i) => `${name}${i}`).join(' + ');
+
+test.each([
+  ['one that is short', 'const a = 1;', 0],
+  ['a text', `const text = '${words}';`, 0],
+  ['a text with values', `const text = \`${words} \${${name}} \${${name}.join(', ')}\`;`, 0],
+  ['a link in a comment', `// https://example.org/${'path/'.repeat(40)}`, 0],
+  ['HTML', `const page = html\`${element}\`;`, 1],
+  ['HTML in a string', `const page = '${element}';`, 1],
+  ['words in HTML', `const page = html\`${words}\`;`, 1],
+  ['a text with much code', `const text = \`${words} \${${code}}\`;`, 1],
+  ['several texts', `const texts = [${`'${words.slice(0, 90)}', `.repeat(3)}];`, 1],
+  ['a sum', `const sum = ${code};`, 1],
+  ['a pattern', `const pattern = /${words}/;`, 1],
+  ['a comment', `// ${words}`, 1],
+])('a long line is found if it is no text, and no SQL: %s', (_, line, found) => {
+  using folder = temporaryFolder('placement');
+  writeFileSync(path.join(folder.path, 'page.ts'), `\n${line}\n`);
+  writeFileSync(path.join(folder.path, 'page-queries.ts'), `const text = \`select ${code}\`;\n`);
+  const lines = findLongLines(folder.path);
+  expect(lines).toHaveLength(found);
+  for (const one of lines) expect(one).toMatch(/page\.ts:2: \d+ columns/);
 });

@@ -36,7 +36,8 @@ interface FoundPage extends Understood {
  * - The profiles of other animals that match so far, have the terms that the search asks for, and are not further away than what the
  *   page shows.
  *
- * If the words may be a misspelt town, it depends on what any animal says. If they may be a name, or what was meant found nothing, it also depends on animals that match what was asked for beside the words.
+ * If the words may be a misspelt town, it depends on what any animal says. If they may be a name, or what was meant found nothing, it also
+ * depends on animals that match what was asked for beside the words.
  */
 export function footprintOf({ search, sort, after, count, ...understood }: FoundPage, found: readonly Listing[]): ListingFootprint {
   const { reading, isFallback } = understood;
