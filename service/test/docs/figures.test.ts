@@ -172,7 +172,7 @@ const names = [
   /`[^`\n]+`/g,
   /\]\([^)]*\)/g,
   /<[^>\n]+>/g,
-  // Releases; release-table.test.ts compares those of the table.
+  // Releases; document-tables.test.ts compares those of the table.
   /\b1\.\d+\.0\b/g,
   /^\s*\d+\. /gm,
   /^\| \d+\.? /gm,

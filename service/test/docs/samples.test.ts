@@ -91,8 +91,8 @@ const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: strin
     by: 'service/test/docs/stability-guide.test.ts',
     why: 'it is the response in 2030',
   },
-  { guide: 'applications.md', begins: 'stateDiagram', by: 'service/test/docs/application-guide.test.ts', why: 'it is a diagram' },
-  { guide: 'orders.md', begins: 'stateDiagram', by: 'service/test/docs/order-guide.test.ts', why: 'it is a diagram' },
+  { guide: 'applications.md', begins: 'stateDiagram', by: 'service/test/docs/document-tables.test.ts', why: 'it is a diagram' },
+  { guide: 'orders.md', begins: 'stateDiagram', by: 'service/test/docs/document-tables.test.ts', why: 'it is a diagram' },
 ];
 
 /** Each guide is followed once in each language that it has: every step in that language, or in the first one that the step has. */
