@@ -88,6 +88,7 @@ const nightlySteps: readonly Step[] = [
   { name: 'long-proofs', about: /^$/, run: () => runProofs(['--all']) },
   { name: 'all-mutants', about: /^$/, run: async () => runMutants(await proofsWithMutant()) },
   { name: 'shown-commands', about: /^$/, run: checkShownCommands },
+  { name: 'long-tests', about: /^$/, run: runLongTests },
 ];
 
 // Whatever is started below compiles each file once.
@@ -244,6 +245,12 @@ interface TestFile {
     readonly status: string;
     readonly failureMessages: readonly string[];
   }>;
+}
+
+/** Those that repeat what is random, with more rounds. */
+function runLongTests(): Promise<Outcome> {
+  process.env['LONG_TESTS'] = 'on';
+  return runTests(relatedTests(['testkit/rounds.ts']));
 }
 
 interface TestOutcome extends Outcome {

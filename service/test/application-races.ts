@@ -1,5 +1,7 @@
 // Races for applications: contenders that act on the same animal at once, many times, and what has become of it.
+
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { roundsOf } from '../../testkit/rounds.ts';
 import { closeUnanswered } from '../src/adoption/applications/settling.ts';
 import { expireDueOrders } from '../src/adoption/orders/orders.ts';
 import { verifyHistory } from '../src/adoption/verify/verify.ts';
@@ -8,7 +10,7 @@ import { decide, readApplication } from './application-steps.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 /** Of each race. More find more: ROUNDS=10000 takes about a minute each. */
-const rounds = Number(process.env['ROUNDS'] ?? 24);
+const rounds = Number(process.env['ROUNDS'] ?? roundsOf(12, 24));
 const batchSize = 200;
 /** On a busy machine. */
 export const raceTimeoutMs = 120_000 + rounds * 500;

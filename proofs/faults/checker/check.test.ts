@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { roundsOf } from '../../../testkit/rounds.ts';
 import type { Change, CheckOptions, Create, Facts, Finding, History, Operation, Place, Read, Rule } from '../history.ts';
 import { measureAvailability } from './availability.ts';
 import { check } from './check.ts';
@@ -63,7 +64,7 @@ describe('A clean history', () => {
         const simulated = simulate({ seed, operations: 250, perSecond: 500, animals: 3, lostShare: lostPercent / 100, endpoints: 2 });
         expect(check(simulated.history, simulated.facts)).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: roundsOf(15, 60) },
     );
   });
 
@@ -83,7 +84,7 @@ describe('A clean history', () => {
         const edited = history.operations.map((one) => (one === read ? { ...read, value: value ?? null } : one));
         expect(rulesOf(check({ ...history, operations: edited }, facts))).toEqual(['animal is linearizable']);
       }),
-      { numRuns: 60 },
+      { numRuns: roundsOf(15, 60) },
     );
   });
 

@@ -90,7 +90,7 @@ describe('What is run', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of the workflow
     expect(commandsOf(file)).toEqual(['sudo -E env "PATH=$PATH" .ci/run --only ${{ matrix.step }}']);
     const nightly = jobs['nightly']?.strategy?.matrix.step ?? [];
-    expect(nightly).toEqual(['long-proofs', 'all-mutants', 'shown-commands']);
+    expect(nightly).toEqual(['long-proofs', 'all-mutants', 'shown-commands', 'long-tests']);
     expect(checkSteps).toEqual(expect.arrayContaining([...nightly]));
     expect(read('docs/promises.md')).toContain(`npm run check -- ${nightly.map((step) => `--only ${step}`).join(' ')}`);
   });
@@ -112,23 +112,6 @@ describe('What is run', () => {
       expect(commandsOf('.github/workflows/release.yml').join('\n')).toContain(script);
       expect(read('proofs/deploy/images.ts')).toContain(`'${script}'`);
     }
-  });
-
-  test('of proofs is what docs/promises.md lists', () => {
-    const listed = (start: string) => {
-      const line = read('docs/promises.md')
-        .split('\n')
-        .find((one) => one.startsWith(`- **${start}`));
-      return [...(line ?? '').replace(/`npm run[^`]*`/, '').matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name).sort();
-    };
-    const proofs = globSync('proofs/**/*.ts', { cwd: root }).flatMap((file) => {
-      const [, name = '', fields = ''] = /^ {2}name: '([\w-]+)',\n(.*?)^\};/ms.exec(read(file)) ?? [];
-      return fields.includes('isNightly: true') ? [{ name, hasSubject: fields.includes('  about: ') }] : [];
-    });
-    const names = (hasSubject: boolean) => proofs.filter((proof) => proof.hasSubject === hasSubject).map(({ name }) => name);
-    expect(listed('There too')).toEqual(names(true).sort());
-    expect(listed('Only at night')).toEqual(names(false).sort());
-    expect(proofs.length).toBeGreaterThan(10);
   });
 
   test('of mutants on every change is what docs/promises.md lists', () => {

@@ -1,6 +1,7 @@
 // An erasure beside everything else that changes an application: one of them wins, nothing is left of the adopter, and none deadlocks.
 
 import { expect, test } from 'vitest';
+import { roundsOf } from '../../../../testkit/rounds.ts';
 import { testAuthor } from '../../../../testkit/test-author.ts';
 import { getBounds } from '../../../src/access/clients/clients.ts';
 import {
@@ -27,7 +28,7 @@ const [partner, manager] = [await store.createKey(), await createManager(store)]
 const otherShelterId = await addShelter(store);
 const journal = () => true;
 
-const roundsEach = 32;
+const roundsEach = roundsOf(8, 32);
 const atOnce = 4;
 const triesMax = 20;
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { roundsOf } from '../../../../testkit/rounds.ts';
 import {
   everything,
   type Footprint,
@@ -63,7 +64,7 @@ describe('The footprint of a page', () => {
         if (readPage(changed, asked).shown === page.shown) return;
         expect(touches(page.footprint, { id, before: before.get(id), after })).toBe(true);
       }),
-      { numRuns: 20_000 },
+      { numRuns: roundsOf(5_000, 20_000) },
     );
   });
 
