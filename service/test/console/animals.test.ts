@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { getProfile } from '../../src/animals/profiles/profiles.ts';
+import { profileForm } from '../../src/console/animals/profile-rows.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { addAnimal, addShelter } from './console-steps.ts';
 import { hiddenOf, openTestConsole, type TestBrowser, wordsOf } from './test-console.ts';
@@ -258,6 +259,12 @@ describe('the profile', () => {
     externalId: 'A-1',
     attributes: 'Favourite toy: a red ball\nZodiac: Taurus',
   };
+
+  test('has an input for each field that a save writes: what the form lacks, each save would remove', async () => {
+    const { text } = await staff.open(`/animals/${await add()}/profile`);
+    const lacking = Object.keys(profileForm.properties).filter((name) => !text.includes(`name="${name}"`));
+    expect(lacking).toEqual([]);
+  });
 
   test('is written in every field, and shows what was written', async () => {
     const [id, friend] = [await add(), await add('Friend')];
