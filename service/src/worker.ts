@@ -58,7 +58,8 @@ const busyJobs = new Set(['publish-events', 'send-mail']);
 
 /**
  * What a worker does beside sending webhooks, which has a loop of its own: the name of each job, its interval, its condition, and what it
- * runs. It returns how much it has done: above 0 it runs again at once, so one that only looks returns 0. A poll that finds nothing costs one index probe, or reads a row or two.
+ * runs. It returns how much it has done: above 0 it runs again at once, so one that only looks returns 0. A poll that finds nothing costs
+ * one index probe, or reads a row or two.
  */
 const jobsOf = ({ config, db, catalogue, log, signal, tally, journal, retention, photos, processing, watches, ...rest }: Worker): Job[] => [
   job('expire-orders', expiryIntervalMs, always, () => expireDueOrders(db, catalogue, batchSizeMax)),

@@ -93,7 +93,8 @@ type Write = (chunk: string | Uint8Array) => boolean;
 function redirect(stdout: Write, stderr: Write): Disposable {
   const { console: ownConsole } = globalThis;
   const { exitCode } = process;
-  const { FORCE_COLOR } = process.env;
+  // Commander reads these of the process, which has those that the tests were started with.
+  const colours = ['FORCE_COLOR', 'NO_COLOR'].map((name) => [name, process.env[name]] as const);
   const { writeSync } = fs;
   const writes = [process.stdout.write, process.stderr.write] as const;
   const streamTo = (write: Write) => new Writable({ write: (chunk, _, done) => void (write(chunk) && done()) });
@@ -109,7 +110,7 @@ function redirect(stdout: Write, stderr: Write): Disposable {
     return bytes.length - offset;
   }) as typeof fs.writeSync;
   syncBuiltinESMExports();
-  delete process.env['FORCE_COLOR'];
+  for (const [name] of colours) delete process.env[name];
   return {
     [Symbol.dispose]() {
       globalThis.console = ownConsole;
@@ -117,7 +118,7 @@ function redirect(stdout: Write, stderr: Write): Disposable {
       fs.writeSync = writeSync;
       syncBuiltinESMExports();
       process.exitCode = exitCode;
-      if (FORCE_COLOR !== undefined) process.env['FORCE_COLOR'] = FORCE_COLOR;
+      for (const [name, value] of colours) if (value !== undefined) process.env[name] = value;
     },
   };
 }
