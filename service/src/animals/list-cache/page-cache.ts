@@ -65,8 +65,28 @@ interface Reading<Rows> {
   readonly page: Promise<ListPage<Rows>>;
   /** The client that it is made for. */
   readonly clientId: bigint | undefined;
-  /** Of its client: until it begins, the query waits. */
-  readonly turn: { readonly hasBegun: boolean };
+  /** Until it has its client's turn, the query waits. */
+  readonly hasBegun: boolean;
+}
+
+/** The page was cached while its query waited for a turn. */
+class CachedMeanwhile extends Error {
+  // biome-ignore lint/suspicious/noExplicitAny: of the cache that throws and catches it.
+  readonly page: ListPage<any>;
+
+  constructor(page: ListPage<unknown>) {
+    super('the page is cached');
+    this.page = page;
+  }
+}
+
+/** What a query is for. */
+interface Wanted {
+  readonly key: string;
+  readonly url: string;
+  readonly listVersion: ListVersion;
+  readonly snapshot: string | undefined;
+  readonly clientId: bigint | undefined;
 }
 
 /**
@@ -78,8 +98,9 @@ interface Reading<Rows> {
  * in both, so a cached page reflects every acknowledged write.
  *
  * Concurrent reads of the same URL share one query (`#reading`), unless a change became known after it was sent. One that waits for a turn
- * is shared by its own client alone: others would wait for what that client has waiting. A read that was in flight when `invalidateAll` was
- * called is not cached.
+ * is shared by its own client alone: others would wait for what that client has waiting. So several may wait for one page. The first whose
+ * turn comes is shared by all from then on, and those whose turn comes after it has ended get its page. A read that was in flight when
+ * `invalidateAll` was called is not cached.
  *
  * The body of a cached page is compressed when a caller first asks for it in a coding, once for each coding. It is dropped with
  * its page.
@@ -89,6 +110,7 @@ export class PageCache<Rows = Footprint, Version extends number | readonly numbe
   readonly #cached = new LRUCache<string, CachedPage<Rows, Version>>({ max: pagesMax, maxSize: bytesMax });
   readonly #reading = new Map<string, Reading<Rows>>();
   readonly #changes: KnownChanges<Rows, Version>;
+  #invalidations = 0;
   #hits = 0;
   #misses = 0;
 
@@ -106,12 +128,16 @@ export class PageCache<Rows = Footprint, Version extends number | readonly numbe
   }
 
   find(url: string, version: ListVersion | undefined): ListPage<Rows> | undefined {
+    const page = this.#find(url, version);
+    if (page) this.#hits += 1;
+    return page;
+  }
+
+  #find(url: string, version: ListVersion | undefined): ListPage<Rows> | undefined {
     const cached = this.#cached.peek(url);
     if (!cached || version === undefined || isTooOld(cached)) return undefined;
     const isCurrent = typeof version === 'string' ? cached.snapshot === version : this.#isCurrent(cached);
-    if (!isCurrent) return undefined;
-    this.#hits += 1;
-    return cached.page;
+    return isCurrent ? cached.page : undefined;
   }
 
   /** Checks the changes since the last time only. */
@@ -165,32 +191,46 @@ export class PageCache<Rows = Footprint, Version extends number | readonly numbe
     // Not the request's version: it is that of the catalogue, and pages may depend on other changes too.
     const key = `${snapshot ?? this.#changes.version} ${url}`;
     const shared = this.#reading.get(key);
-    if (shared && (shared.turn.hasBegun || shared.clientId === clientId)) return shared.page;
-    return this.#readAndShare({ key, url, snapshot, clientId }, fetch);
+    if (shared && (shared.hasBegun || shared.clientId === clientId)) return shared.page;
+    return this.#readAndShare({ key, url, listVersion, snapshot, clientId }, fetch);
   }
 
-  async #readAndShare(
-    { key, url, snapshot, clientId }: { key: string; url: string; snapshot: string | undefined; clientId: bigint | undefined },
+  #readAndShare(
+    { key, url, listVersion, snapshot, clientId }: Wanted,
     fetch: (onBegun: () => void) => Promise<ListPage<Rows>>,
   ): Promise<ListPage<Rows>> {
     const before = { version: this.#changes.version, snapshot, readAtMs: performance.now() };
-    const turn = { hasBegun: false };
-    const onBegun = () => {
-      turn.hasBegun = true;
+    const invalidations = this.#invalidations;
+    const { promise: page, resolve, reject } = Promise.withResolvers<ListPage<Rows>>();
+    const reading = { page, clientId, hasBegun: false };
+    const share = () => {
+      if (!this.#reading.get(key)?.hasBegun) this.#reading.set(key, reading);
     };
-    const reading = { page: fetch(onBegun), clientId, turn };
-    this.#reading.set(key, reading);
-    try {
-      const page = await reading.page;
-      // Not cached if invalidateAll was called meanwhile.
-      if (this.#reading.get(key) === reading) this.#add(url, { ...before, page, compressed: new Map(), bytes: 0 });
-      return page;
-    } finally {
-      if (this.#reading.get(key) === reading) this.#reading.delete(key);
-    }
+    const onBegun = () => {
+      const cached = this.#find(url, listVersion);
+      if (cached) throw new CachedMeanwhile(cached);
+      reading.hasBegun = true;
+      share();
+    };
+    const query = async () => {
+      try {
+        const read = await fetch(onBegun);
+        if (this.#invalidations === invalidations) this.#add(url, { ...before, page: read, compressed: new Map(), bytes: 0 });
+        resolve(read);
+      } catch (error) {
+        if (error instanceof CachedMeanwhile) resolve(error.page);
+        else reject(error);
+      } finally {
+        if (this.#reading.get(key) === reading) this.#reading.delete(key);
+      }
+    };
+    share();
+    void query();
+    return page;
   }
 
   invalidateAll(): void {
+    this.#invalidations += 1;
     this.#cached.clear();
     this.#reading.clear();
   }

@@ -157,6 +157,64 @@ describe('PageCache', () => {
     expect(pages.find(url, 'a')).toBe(page);
   });
 
+  test('caches the page whose turn comes first, while queries of other clients wait, and gives them that page without a query', async () => {
+    const turns: Array<() => void> = [];
+    const read = (clientId: bigint) =>
+      pages.read(
+        url,
+        1,
+        async (onBegun) => {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          turns.push(resolve);
+          await promise;
+          onBegun();
+          return fetch();
+        },
+        clientId,
+      );
+    const readings = [1n, 2n, 3n].map(read);
+    turns[0]?.();
+    expect(await readings[0]).toBe(page);
+    expect(pages.find(url, 1)).toBe(page);
+    vi.advanceTimersByTime(1_000);
+    turns[1]?.();
+    turns[2]?.();
+    expect(await Promise.all(readings)).toEqual([page, page, page]);
+    expect(reads).toBe(1);
+    // It is as old as its own query.
+    vi.advanceTimersByTime(1_000);
+    expect(pages.find(url, 1)).toBeUndefined();
+  });
+
+  test('shares the query whose turn has come with those who ask from then on, though others wait longer', async () => {
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<PetPage>()];
+    const waiting = pages.read(
+      url,
+      1,
+      async (onBegun) => {
+        await first.promise;
+        onBegun();
+        return fetch();
+      },
+      1n,
+    );
+    const begun = pages.read(
+      url,
+      1,
+      (onBegun) => {
+        onBegun();
+        return second.promise;
+      },
+      2n,
+    );
+    const late = pages.read(url, 1, fetch, 3n);
+    second.resolve(page);
+    expect(await Promise.all([begun, late])).toEqual([page, page]);
+    first.resolve();
+    expect(await waiting).toBe(page);
+    expect(reads).toBe(0);
+  });
+
   test('shares a query that has begun with every client, also its failure', async () => {
     const lost = new AppError('unavailable', 'Lost.');
     const first = pages.read(
