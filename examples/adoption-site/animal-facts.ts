@@ -9,6 +9,9 @@ export type Fact = readonly [label: string, text: string];
 
 const dateWords = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 const and = new Intl.ListFormat('en');
+const weekMs = 7 * 86_400_000;
+/** The young change from week to week: below this, an age is in weeks. */
+const weeksMax = 16;
 const monthMs = (365.25 * 86_400_000) / 12;
 const coatWords = { hairless: 'Hairless', short: 'Short', medium: 'Medium', long: 'Long', wire: 'Wiry', curly: 'Curly' };
 
@@ -22,9 +25,11 @@ export function breedText({ breeds: { primary, secondary, mixed } }: Profile): s
 
 export function ageText({ birthDate, birthDateIsExact }: Profile, nowMs = Date.now()): string | undefined {
   if (birthDate === null) return undefined;
-  const months = Math.floor((nowMs - Date.parse(birthDate)) / monthMs);
+  const ageMs = nowMs - Date.parse(birthDate);
+  const [weeks, months] = [Math.floor(ageMs / weekMs), Math.floor(ageMs / monthMs)];
   const about = birthDateIsExact ? '' : 'about ';
-  if (months < 2) return 'a few weeks';
+  if (weeks < 1) return 'less than a week';
+  if (weeks < weeksMax) return `${about}${weeks} ${weeks === 1 ? 'week' : 'weeks'}`;
   if (months < 24) return `${about}${months} months`;
   return `${about}${Math.floor(months / 12)} years`;
 }

@@ -11,10 +11,11 @@ const sizes = { slide: '(min-width: 72rem) 38rem, (min-width: 48rem) 55vw, 94vw'
  */
 export function gallery({ pet, photos }: PetListing): Html {
   if (photos.length === 0) return silhouetteOf(pet);
-  const slides = photos.map(
-    (photo, index) =>
-      html`<li id="photo-${index + 1}"><a href="${photo.urls.at(-1)?.url}" aria-label="${labelOf(photo, pet.name, index, photos.length)}">${photoOf(photo, pet.name, { sizes: sizes.slide, loading: index === 0 ? 'first' : 'lazy' })}</a></li>`,
-  );
+  const slides = photos.map((photo, index) => {
+    const label = labelOf(photo, pet.name, index, photos.length);
+    const shown = photoOf(photo, label, { sizes: sizes.slide, loading: index === 0 ? 'first' : 'lazy' });
+    return html`<li id="photo-${index + 1}"><a href="${photo.urls.at(-1)?.url}" aria-label="${label}: enlarge">${shown}</a></li>`;
+  });
   const thumbs = photos.map(
     (photo, index) =>
       html`<a href="#photo-${index + 1}" aria-label="Show photo ${index + 1}">${photoOf({ ...photo, alt: '' }, '', { sizes: sizes.thumb, loading: 'lazy' })}</a>`,
@@ -25,5 +26,6 @@ ${photos.length > 1 && html`<nav class="thumbs" aria-label="Photos">${thumbs}</n
 </section>`;
 }
 
+/** Also while nobody has written what it shows. */
 const labelOf = ({ alt }: Photo, name: string, index: number, count: number): string =>
-  `${alt || name}${count > 1 ? `, photo ${index + 1} of ${count}` : ''}: enlarge`;
+  `${alt || name}${count > 1 ? `, photo ${index + 1} of ${count}` : ''}`;

@@ -206,7 +206,7 @@ async function keysClaim(page: Page, cast: ConsoleCast): Promise<Claim> {
 const orderOf = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll('${cards}')].filter((card) => card.querySelector('img')).map(({ id }) => id)`);
 
-async function photoOf(background: string): Promise<ChosenFile> {
+export async function photoOf(background: string): Promise<ChosenFile> {
   const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
   const buffer = await sharp({ create: { width: 1_600, height: 1_200, channels: 3, background, noise } })
     .jpeg()

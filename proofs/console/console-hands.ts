@@ -33,6 +33,27 @@ export const finger = (page: Page): Hands => ({
   choose: (selector, files) => page.locator(selector).setInputFiles([...files]),
 });
 
+/** What a finger would tap: a choice is opened and chosen; photos are opened, chosen one by one, and confirmed. Typing is not counted. */
+export function countingTaps(hands: Hands): { readonly hands: Hands; readonly taps: () => number } {
+  let taps = 0;
+  const counted =
+    <Given extends unknown[]>(work: (...given: Given) => Promise<void>, tapsOf: (...given: Given) => number) =>
+    (...given: Given) => {
+      taps += tapsOf(...given);
+      return work(...given);
+    };
+  return {
+    taps: () => taps,
+    hands: {
+      press: counted(hands.press, () => 1),
+      fill: counted(hands.fill, () => 1),
+      tick: counted(hands.tick, () => 1),
+      pick: counted(hands.pick, () => 2),
+      choose: counted(hands.choose, (_, files) => files.length + 2),
+    },
+  };
+}
+
 /** Only Tab, Enter, Space and letters. */
 export function keyboard(page: Page): Hands {
   const reach = async (selector: string) => {

@@ -13,6 +13,7 @@ import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type ConsoleCast, openConsoleCast } from './console-cast.ts';
 import { dayByKeyboard, dayOnPhone } from './console-day.ts';
 import { addAuthenticator, phone } from './console-hands.ts';
+import { kennelOnPhone } from './kennel-day.ts';
 
 const secondsMax = 30;
 const pageBytesMax = 60_000;
@@ -65,7 +66,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const claims = await signInClaims(browser, cast);
   progress('a day of a shelter');
   const days = await dayOnPhone(browser, cast);
-  if (!short) days.push(...(await dayByKeyboard(browser, cast)));
+  if (!short) days.push(...(await kennelOnPhone(browser, cast)), ...(await dayByKeyboard(browser, cast)));
   progress('every screen');
   const { claims: screens, seen } = await screenClaims(browser, cast, { isThorough: !short, pictures });
   const rest = [...screens, await cardClaim(browser, cast), logClaim(cast)];
@@ -171,9 +172,11 @@ async function screenClaims(
     }
     return seen;
   };
-  const seen = await tour(cast.admin, options.isThorough ? [cast.wanted] : []);
+  // A form leads there.
+  const newPhotos = `/animals/photos?of=${cast.cards.map((card) => card.split('/')[2]).join()}`;
+  const seen = await tour(cast.admin, [newPhotos, ...(options.isThorough ? [cast.wanted] : [])]);
   if (options.isThorough) {
-    await tour(cast.keeper, [cast.wanted]);
+    await tour(cast.keeper, [cast.wanted, newPhotos]);
     await tour(cast.newcomer, []);
   }
   const listed = consoleScreens({} as ScreenParts).pages.map((route) => route.path.replaceAll(/:\w+/g, ':id'));
@@ -263,7 +266,7 @@ async function scoreClaims(cast: ConsoleCast, paths: readonly string[], progress
   ];
 }
 
-const templateOf = (pathname: string): string => pathname.replaceAll(/\/\d+(?=\/|$)/g, '/:id');
+const templateOf = (target: string): string => target.replace(/\?.*$/, '').replaceAll(/\/\d+(?=\/|$)/g, '/:id');
 
 function logClaim({ log, secrets }: ConsoleCast): Claim {
   const text = log();

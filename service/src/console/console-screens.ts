@@ -13,6 +13,7 @@ import { addAnimalHistory } from './animals/animal-history.ts';
 import { addAnimalHold } from './animals/animal-hold.ts';
 import { addAnimalLeaving, addLeftList } from './animals/animal-leaving.ts';
 import { addAnimalList } from './animals/animal-list.ts';
+import { addAnimalLitter } from './animals/animal-litter.ts';
 import { addAnimalName } from './animals/animal-name.ts';
 import { addAnimalPage } from './animals/animal-page.ts';
 import { addAnimalProfile } from './animals/animal-profile.ts';
@@ -20,6 +21,7 @@ import { addKennelCard } from './animals/kennel-card.ts';
 import type { AnimalParts } from './animals/one-animal.ts';
 import { addPeople } from './people/people-screens.ts';
 import { addPerson } from './people/person-page.ts';
+import { addNewPhotos } from './photos/new-photos.ts';
 import { addPhotos } from './photos/photo-screens.ts';
 import { Screens } from './screens/screens.ts';
 import { addShelterWords } from './shelters/shelter-words.ts';
@@ -39,6 +41,7 @@ export function consoleScreens(parts: ScreenParts): Screens {
   addAdoptions(screens, parts);
   addAnimals(screens, parts);
   addPhotos(screens, parts);
+  addNewPhotos(screens, parts);
   addShelterWords(screens, parts);
   addPeople(screens, parts);
   addPerson(screens, parts);
@@ -63,6 +66,7 @@ function addAdoptions(screens: Screens, parts: AdoptionParts): void {
 function addAnimals(screens: Screens, parts: AnimalParts): void {
   addAnimalList(screens, parts);
   addLeftList(screens, parts);
+  addAnimalLitter(screens, parts);
   addAnimalPage(screens, parts);
   addAnimalProfile(screens, parts);
   addAnimalName(screens, parts);

@@ -172,6 +172,44 @@ describe('one animal', () => {
     expect((await volunteer.get(`/animals/${id}/leaving`)).status).toBe(403);
   });
 
+  test('what is missing leads to its field in the profile, where there is one', async () => {
+    const id = await add();
+    const links = [...(await volunteer.get(`/animals/${id}`)).text.matchAll(/href="[^"]*\/profile#(\w+)">([^<]*)</g)];
+    expect(links.map(([, , what]) => what)).toEqual([
+      'a description',
+      'the age',
+      'the sex',
+      'the size',
+      'the breed',
+      'who it is good with',
+    ]);
+    const form = (await volunteer.get(`/animals/${id}/profile`)).text;
+    for (const [, field] of links) expect(form).toMatch(new RegExp(`<(input|select|textarea) [^>]*id="${field}"`));
+  });
+
+  test('an age that is written becomes a birth date that is not exact', async () => {
+    const id = await add();
+    const save = (values: Readonly<Record<string, string>>) =>
+      staff.submit(`/animals/${id}/profile`, `/animals/${id}/profile/save`, values);
+    await save({ birthDate: '2020-05-01', birthDateIsExact: 'true' });
+    expect(await getProfile(db, id)).toMatchObject({ birthDate: '2020-05-01', birthDateIsExact: true });
+    await save({ birthDate: '2020-05-01', birthDateIsExact: 'true', age: '9 weeks' });
+    expect(await getProfile(db, id)).toMatchObject({ birthDateIsExact: false });
+    expect(await wordsAt(staff, `/animals/${id}`)).toContain('Age about 9 weeks');
+    const rejected = await save({ age: '9' });
+    expect([rejected.status, wordsOf(rejected.text)]).toEqual([422, expect.stringContaining('Write an age, such as 8 weeks')]);
+  });
+
+  test('those that it is adopted together with are named, with a link for who may open them', async () => {
+    const [id, friend] = [await add(), await add('Kümmel <b>')];
+    const stranger = await addAnimal(site, { shelterId: otherShelterId, name: 'Stranger' });
+    await staff.submit(`/animals/${id}/profile`, `/animals/${id}/profile/save`, { bondedWith: `${friend}, ${stranger}` });
+    const { text } = await staff.get(`/animals/${id}`);
+    expect(wordsOf(text)).toContain('Adopted together with Kümmel <b> , Stranger');
+    expect(text).toContain(`href="/animals/${friend}"`);
+    expect(text).not.toContain(`href="/animals/${stranger}"`);
+  });
+
   test('staff set a status that is possible, and no other is offered', async () => {
     const id = await add();
     const path = `/animals/${id}`;

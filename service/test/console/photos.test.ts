@@ -270,6 +270,39 @@ test('photos are described, moved and removed by forms', async () => {
   expect((await visitor.open(photosPath(petId))).text).toContain('The photo is removed.');
 });
 
+test('what nobody has described says its place, also after it was moved', async () => {
+  const { petId, visitor } = await arrive();
+  await send(visitor, petId, fileOf(0), fileOf(1), fileOf(2));
+  await processAll({ store: site.store, files });
+  const [first] = await readPhotos(petId);
+  const alts = async () =>
+    [...(await visitor.open(photosPath(petId))).text.matchAll(/<img src="\/photos[^>]* alt="([^"]*)"/g)].map(([, alt]) => alt);
+  expect(await alts()).toEqual(['Photo 1 of 3', 'Photo 2 of 3', 'Photo 3 of 3']);
+  await visitor.submit(photosPath(petId), `${photosPath(petId)}/${first?.id}/describe`, { alt: 'On a sofa' });
+  await visitor.submit(photosPath(petId), `${photosPath(petId)}/${first?.id}/move`, { position: '1' });
+  expect(await alts()).toEqual(['Photo 1 of 3', 'On a sofa', 'Photo 3 of 3']);
+});
+
+test('photos that are sent from a page of several animals lead back to it, and to no other page', async () => {
+  const { petId, visitor } = await arrive();
+  const form = async () => {
+    const data = new FormData();
+    data.append('_token', await tokenOf(visitor, petId));
+    data.append('photo', new Blob([fileOf(0).bytes as Buffer<ArrayBuffer>], { type: 'image/jpeg' }), 'one.jpg');
+    return data;
+  };
+  const sendTo = async (query: string) =>
+    (
+      await visitor.send(`${photosPath(petId)}?${query}`, {
+        method: 'POST',
+        body: await form(),
+        headers: { 'sec-fetch-site': 'same-origin' },
+      })
+    ).location;
+  expect(await sendTo(`of=${petId},7`)).toBe(`/animals/photos?of=${petId},7#animal-${petId}`);
+  expect(await sendTo('of=https://elsewhere.example')).toBe(photosPath(petId));
+});
+
 test('the history of the animal and the audit say who added, described, moved and removed photos, and who wrote the profile', async () => {
   const { petId, visitor } = await arrive();
   await send(visitor, petId, fileOf(0), fileOf(1));

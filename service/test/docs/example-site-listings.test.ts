@@ -1,6 +1,7 @@
 // The example site with profiles, photos and shelters: the list and its filters, the page of an animal, the feed and the sitemap.
 
 import { afterAll, describe, expect, test } from 'vitest';
+import { ageText } from '../../../examples/adoption-site/animal-facts.ts';
 import { placeholderAddress } from '../../../examples/adoption-site/placeholder.ts';
 import { startSite } from '../../../examples/adoption-site/start-site.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
@@ -312,6 +313,8 @@ describe("An animal's page", () => {
     expect(text).toContain(`<a href="/?shelter=${shelterId}">All animals of this shelter</a>`);
     expect(text).toContain('alt="Rosie &#38; a &#34;mushroom&#34;"');
     expect(text.match(/<ul class="slides">.*?<\/ul>/s)?.[0].match(/<li id="photo-/g)).toHaveLength(2);
+    expect(text).toContain('aria-label="Rosie, photo 2 of 2: enlarge"');
+    expect(text).toContain('alt="Rosie, photo 2 of 2"');
     const picture = `${store.url}/photos/[0-9a-f]{64}.webp`;
     expect(text).toMatch(new RegExp(`<meta property="og:image" content="${picture}">`));
     expect(text).toContain('<meta name="twitter:card" content="summary_large_image">');
@@ -431,3 +434,18 @@ function dataIn(text: string): object {
   const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text) ?? [];
   return JSON.parse(json) as object;
 }
+
+test.each([
+  [3, 'less than a week'],
+  [7, 'about 1 week'],
+  [57, 'about 8 weeks'],
+  [111, 'about 15 weeks'],
+  [112, 'about 3 months'],
+  [400, 'about 13 months'],
+  [800, 'about 2 years'],
+])('an animal of %i days is %s old', (days, text) => {
+  const nowMs = Date.parse('2026-11-20');
+  const birthDate = new Date(nowMs - days * 86_400_000).toISOString().slice(0, 10);
+  const profile = { birthDate, birthDateIsExact: false } as Parameters<typeof ageText>[0];
+  expect(ageText(profile, nowMs)).toBe(text);
+});

@@ -20,8 +20,9 @@ import { dayText } from '../frame/times.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { leftPath } from './animal-leaving.ts';
+import { litterPath } from './animal-litter.ts';
 import { categoryName, stateLabel, statusWords } from './animal-words.ts';
-import { type AnimalParts, categoryChoices, categoryField, registrantOf, toChange } from './one-animal.ts';
+import { type AnimalParts, categoryChoices, categoryField, registrantOf, toChange, toDescribe } from './one-animal.ts';
 
 const path = '/animals';
 const pageSize = 50;
@@ -92,6 +93,7 @@ ${visit.form(
 ${categoryField(fields, categories, added, { mustChoose: !added && categories.length > 1 })}`,
 )}
 ${added && html`<p><a href="${path}/${added.id}">Describe <bdi>${added.name}</bdi></a> <span class="soft">or add the next one.</span></p>`}
+${visit.may(toDescribe) && html`<p><a href="${litterPath}">Add a litter</a> <span class="soft">with one profile for all.</span></p>`}
 </details>`;
 
   async function findAdded({ query, caller }: Visit): Promise<StaffAnimal | undefined> {

@@ -9,7 +9,7 @@ import { petEtag } from '../../animals/pets/pet-json.ts';
 import { changePet } from '../../animals/pets/pets.ts';
 import type { PictureFile } from '../../animals/photos/photo-json.ts';
 import { listPhotos, type PhotoRow } from '../../animals/photos/photos.ts';
-import { getProfile, isExternalIdTaken } from '../../animals/profiles/profiles.ts';
+import { getProfile, isExternalIdTaken, listBonded } from '../../animals/profiles/profiles.ts';
 import { endsHold, heldStatus } from '../../domain/holds.ts';
 import { outcomeUndoing } from '../../domain/outcomes.ts';
 import { type PetStatus, petStatuses } from '../../domain/pet-statuses.ts';
@@ -18,14 +18,16 @@ import { scopesThat } from '../../domain/scopes.ts';
 import { type Html, type HtmlValue, html } from '../../platform/html.ts';
 import { findAnimalForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
 import { factList, icon } from '../frame/elements.ts';
-import { dayIn, dayText } from '../frame/times.ts';
+import { dayText } from '../frame/times.ts';
 import { FormError } from '../screens/page-error.ts';
 import type { PageRoute, Screens, ShownPage } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
+import { ageText } from './animal-age.ts';
 import { actList, explainChange } from './animal-history.ts';
 import { leftPath } from './animal-leaving.ts';
+import { litterPath } from './animal-litter.ts';
+import { todayOf } from './animal-profile.ts';
 import {
-  ageText,
   breedText,
   categoryName,
   choiceWords,
@@ -39,7 +41,17 @@ import {
   statusWords,
   triWords,
 } from './animal-words.ts';
-import { type AnimalParts, findDeparture, getAnimal, inWordsOf, pathOf, registrantOf, toChange, toDescribe } from './one-animal.ts';
+import {
+  type AnimalParts,
+  findDeparture,
+  getAnimal,
+  inWordsOf,
+  linkToAnimal,
+  pathOf,
+  registrantOf,
+  toChange,
+  toDescribe,
+} from './one-animal.ts';
 
 const actsShown = 8;
 const nothing = Type.Object({});
@@ -58,8 +70,9 @@ export function addAnimalPage(screens: Screens, { db, clock, config }: AnimalPar
 
   async function showAnimal(visit: Visit, animal: StaffAnimal): Promise<ShownPage> {
     const { id, name } = animal;
-    const [profile, photos, acts, orders, applications] = await Promise.all([
+    const [profile, bonded, photos, acts, orders, applications] = await Promise.all([
       getProfile(db, id),
+      listBonded(db, id).then((others) => Promise.all(others.map((other) => linkToAnimal(db, visit, other)))),
       listPhotos(db, id),
       listActsOfPet(db, id, { limit: actsShown }),
       findOpenOrdersOfPets(db, [id]),
@@ -77,13 +90,14 @@ export function addAnimalPage(screens: Screens, { db, clock, config }: AnimalPar
 ${visit.may(toDescribe) && [quietLink(`${path}/profile`, 'Profile'), quietLink(`${path}/photos`, html`${icon('camera')}Photos`)]}
 ${visit.may(toChange) && [quietLink(`${path}/name`, 'Name'), quietLink(`${path}/hold`, 'Hold'), quietLink(`${path}/leaving`, 'Leaving')]}
 ${quietLink(`${path}/card`, html`${icon('printer')}Kennel card`)}
+${visit.may(toDescribe) && quietLink(`${litterPath}?from=${id}`, 'Copy')}
 </nav>
 ${photoStrip(visit, animal, photos)}
 ${gapsCard(visit, animal, profile, photos)}
 <div class="columns">
 <div class="stack">
 <section class="card"><h2>Status</h2>${statusOf(visit, animal, orderId)}</section>
-<section class="card"><h2>About</h2>${factsOf(profile, dayIn(visit.workplace.zone, new Date(clock.now())))}</section>
+<section class="card"><h2>About</h2>${factsOf(profile, bonded, todayOf(visit, clock.now()))}</section>
 </div>
 <div class="stack">
 <section class="card"><h2>Adoption</h2>${adoptionOf(visit, animal, { orderId, applications })}</section>
@@ -232,7 +246,7 @@ function adoptionOf(
 ${mayEnter && html`<p><a class="button quiet" href="/applications/new?pet=${id}">${icon('plus')}New application</a></p>`}`;
 }
 
-function factsOf(profile: StoredProfile, today: string): Html {
+function factsOf(profile: StoredProfile, bonded: readonly Html[], today: string): Html {
   const { birthDate, birthDateIsExact, sex, size, weightGrams, colors, coat, description } = profile;
   const known = (value: keyof typeof triWords) => value !== 'unknown' && triWords[value];
   const facts = {
@@ -249,8 +263,7 @@ function factsOf(profile: StoredProfile, today: string): Html {
     Vaccinated: known(profile.vaccinated),
     'Special needs': known(profile.specialNeeds),
     Fee: profile.adoptionFee !== null && feeText(profile.adoptionFee),
-    'Adopted together with':
-      profile.bondedWith.length > 0 && html`${profile.bondedWith.map((id) => html`<a href="/animals/${id}">${id}</a> `)}`,
+    'Adopted together with': bonded.length > 0 && html`${bonded.map((other, i) => html`${i > 0 && ', '}${other}`)}`,
     Tags: profile.tags.length > 0 && profile.tags.join(', '),
     'Here since': profile.arrivedOn !== null && dayText('UTC', new Date(profile.arrivedOn)),
     "The shelter's number": profile.externalId ?? undefined,

@@ -6,6 +6,7 @@ import type { ProfileChanges, StoredProfile } from '../../domain/profile-fields.
 import { AppError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { Fields, Initial } from '../forms/fields.ts';
+import { dayIn } from '../frame/times.ts';
 import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -28,7 +29,7 @@ export function addAnimalProfile(screens: Screens, { db, clock }: AnimalParts): 
         main: html`${headOf(animal, 'Profile')}
 <p class="soft">Everything is optional: what you leave open is shown as not known. Partners can show adopters all of it.</p>
 ${differences(visit, values)}
-<div class="profile">${visit.form(save, { submit: 'Save the profile', values, version }, profileFields)}</div>`,
+<div class="profile">${visit.form(save, { submit: 'Save the profile', values, version }, profileInputs)}</div>`,
       };
     },
   });
@@ -41,9 +42,7 @@ ${differences(visit, values)}
     explainConflict: async (visit) => `Somebody else has changed the profile of ${(await getAnimal(db, visit)).name} since you opened it.`,
     check: async (visit, values) => {
       const animal = await getAnimal(db, visit);
-      const current = await getProfile(db, animal.id);
-      const checks = eachChange(values, current).map((read) => () => requireStorable(animal.id, current, read(), clock.now()));
-      return faultsOf(...checks);
+      return profileFaults(values, { petId: animal.id, current: await getProfile(db, animal.id), visit, nowMs: clock.now() });
     },
     act: async ({ visit, tx, values, version }) => {
       const animal = await getAnimal(tx, visit);
@@ -51,7 +50,7 @@ ${differences(visit, values)}
       const nowMs = clock.now();
       const write = {
         how: 'merge',
-        changes: changesOf(values, current),
+        changes: changesOf(values, current, todayOf(visit, nowMs)),
         nowMs,
         expect: (_: unknown, profile: typeof current) => requireEtag(version, profileEtag(profile, dayOf(nowMs)), animal.name),
       } as const;
@@ -59,11 +58,31 @@ ${differences(visit, values)}
         await writeProfileWithin(tx, animal.id, visit.caller, write);
       } catch (error) {
         if (isExternalIdTaken(error)) throw new FormError('Another animal of the shelter has this number already.', 'externalId');
-        throw error instanceof AppError && error.code === 'invalid_body' ? asFormError(error) : error;
+        throw inFormWords(error);
       }
       return { to: pathOf(animal), done: `The profile of ${animal.name} is saved.` };
     },
   });
+}
+
+/** The day at the shelter. */
+export const todayOf = ({ workplace }: Visit, nowMs: number): string => dayIn(workplace.zone, new Date(nowMs));
+
+interface Checked {
+  readonly petId: bigint;
+  /** What is stored. */
+  readonly current: StoredProfile;
+  readonly visit: Visit;
+  readonly nowMs: number;
+}
+
+/** What is wrong with each field of the form, beyond what its schema says. */
+export function profileFaults(
+  values: Readonly<Record<string, unknown>>,
+  { petId, current, visit, nowMs }: Checked,
+): Promise<ReadonlyMap<string, string>> {
+  const reads = eachChange(values, current, todayOf(visit, nowMs));
+  return faultsOf(...reads.map((read) => () => requireStorable(petId, current, read(), nowMs)));
 }
 
 /** What the store checks, of one field: with the others as they are stored. Pairs are merged with those that are there, so the store does that. */
@@ -76,9 +95,12 @@ function requireStorable(
   try {
     requireValid(petId, { ...current, ...changes } as MergedProfile, nowMs);
   } catch (error) {
-    throw error instanceof AppError && error.code === 'invalid_body' ? asFormError(error) : error;
+    throw inFormWords(error);
   }
 }
+
+export const inFormWords = (error: unknown): unknown =>
+  error instanceof AppError && error.code === 'invalid_body' ? asFormError(error) : error;
 
 /** What the store checks beyond the schema, it says with the name of its field, and to programs: what they sent, and ids. */
 function asFormError({ message }: AppError): FormError {
@@ -101,7 +123,8 @@ function differences({ rejected }: Visit, values: Readonly<Record<string, Initia
   if (!rejected || rejected.errors === undefined || rejected.errors.size > 0) return false;
   const others = Object.entries(values).flatMap(([name, value]) => {
     const [stored, typed] = [String(value ?? ''), (rejected.values.get(name) ?? '').replaceAll('\r\n', '\n')];
-    const isSame = stored === typed || (value === false && typed === '');
+    // An age is not stored: the date of birth is.
+    const isSame = stored === typed || name === 'age' || (value === false && typed === '');
     return isSame ? [] : html`<dt>${fieldLabels[name] ?? name}</dt><dd>${stored === '' ? 'nothing' : shownText(name, stored)}</dd>`;
   });
   if (others.length === 0) return false;
@@ -119,6 +142,7 @@ const fieldLabels: Readonly<Record<string, string>> = {
   breedSecondary: 'Second breed',
   breedMixed: 'Is it a mix?',
   birthDate: 'Born on',
+  age: 'Or the age',
   birthDateIsExact: 'The date is exact',
   sex: 'Sex',
   size: 'Size when fully grown',
@@ -142,7 +166,8 @@ const fieldLabels: Readonly<Record<string, string>> = {
   attributes: 'Other facts',
 };
 
-function profileFields(fields: Fields): Html {
+/** All of them, or those that one animal has in common with others: not its sex and its own number. */
+export function profileInputs(fields: Fields, { isShared = false }: { readonly isShared?: boolean } = {}): Html {
   const label = (name: string) => fieldLabels[name] ?? name;
   const text = (name: string, options = {}) => fields.text(name, label(name), options);
   const tri = (name: string) => fields.select(name, label(name), choicesOf(triWords));
@@ -163,8 +188,9 @@ function profileFields(fields: Fields): Html {
       text('breedPrimary'),
       text('breedSecondary'),
       tri('breedMixed'),
-      fields.select('sex', label('sex'), choicesOf(choiceWords.sex)),
+      ...(isShared ? [] : [fields.select('sex', label('sex'), choicesOf(choiceWords.sex))]),
       text('birthDate', { type: 'date', hint: 'An estimate is better than nothing.' }),
+      text('age', { hint: 'Such as 8 weeks or 2 years. It takes the place of the date.' }),
       fields.check('birthDateIsExact', 'The date is known exactly'),
     ),
     group(
@@ -187,7 +213,7 @@ function profileFields(fields: Fields): Html {
     group(
       'In the shelter',
       text('arrivedOn', { type: 'date' }),
-      text('externalId'),
+      ...(isShared ? [] : [text('externalId')]),
       whole('attributes', { rows: 4, hint: 'One a line: a name, a colon and what it is, such as Favourite toy: a red ball' }),
     ),
   ];

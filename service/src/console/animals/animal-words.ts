@@ -66,20 +66,6 @@ export function breedText({ breeds: { primary, secondary, mixed } }: Pick<Stored
   return `${first}${second === null ? '' : `, ${second}`}${mixed === 'yes' ? ', mixed' : ''}`;
 }
 
-/** 2 years and 3 months, on a day. */
-export function ageText(birthDate: string, isExact: boolean, today: string): string {
-  const [years, months] = [0, 5].map(
-    (at) => Number(today.slice(at, at + (at === 0 ? 4 : 2))) - Number(birthDate.slice(at, at + (at === 0 ? 4 : 2))),
-  ) as [number, number];
-  const total = Math.max(0, years * 12 + months - (today.slice(8) < birthDate.slice(8) ? 1 : 0));
-  const [wholeYears, rest] = [Math.trunc(total / 12), total % 12];
-  const parts = [
-    ...(wholeYears > 0 ? [count(wholeYears, 'year')] : []),
-    ...(wholeYears < 3 && (rest > 0 || wholeYears === 0) ? [count(rest, 'month')] : []),
-  ];
-  return `${isExact ? '' : 'about '}${parts.join(' and ')}`;
-}
-
 export const count = (number: number, what: string): string => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
 
 /** Children and dogs; not cats. Undefined: nothing is known. */
@@ -130,26 +116,26 @@ interface Described {
 interface Gap {
   /** What is missing, as part of a sentence. */
   readonly what: string;
-  /** Where it is added, below the page of the animal. */
-  readonly where: 'photos' | 'profile';
+  /** Where it is added, below the page of the animal: a field of the profile has the focus then. */
+  readonly where: 'photos' | `profile#${string}`;
   readonly isMissing: (described: Described) => boolean;
 }
 
 /** What adopters look for first, in the order of its worth to them. */
 const gaps: readonly Gap[] = [
   { what: 'a photo', where: 'photos', isMissing: ({ photos }) => photos === 0 },
-  { what: 'a description', where: 'profile', isMissing: ({ profile }) => profile.description === null },
-  { what: 'the age', where: 'profile', isMissing: ({ profile }) => profile.birthDate === null },
-  { what: 'the sex', where: 'profile', isMissing: ({ profile }) => profile.sex === 'unknown' },
-  { what: 'the size', where: 'profile', isMissing: ({ profile }) => profile.size === null },
+  { what: 'a description', where: 'profile#description', isMissing: ({ profile }) => profile.description === null },
+  { what: 'the age', where: 'profile#age', isMissing: ({ profile }) => profile.birthDate === null },
+  { what: 'the sex', where: 'profile#sex', isMissing: ({ profile }) => profile.sex === 'unknown' },
+  { what: 'the size', where: 'profile#size', isMissing: ({ profile }) => profile.size === null },
   {
     what: 'the breed',
-    where: 'profile',
+    where: 'profile#breedPrimary',
     isMissing: ({ profile: { breeds } }) => breeds.primary === null && breeds.secondary === null && breeds.mixed !== 'yes',
   },
   {
     what: 'who it is good with',
-    where: 'profile',
+    where: 'profile#children',
     isMissing: ({ profile }) => Object.values(profile.goodWith).every((known) => known === 'unknown'),
   },
 ];

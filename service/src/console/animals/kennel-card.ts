@@ -8,7 +8,8 @@ import type { StaffAnimal } from '../../search/listings/staff-list.ts';
 import { factList, icon } from '../frame/elements.ts';
 import { dayIn, dayText } from '../frame/times.ts';
 import type { Screens } from '../screens/screens.ts';
-import { ageText, breedText, categoryName, choiceWords, goodWithText, triWords } from './animal-words.ts';
+import { ageText } from './animal-age.ts';
+import { breedText, categoryName, choiceWords, goodWithText, triWords } from './animal-words.ts';
 import { type AnimalParts, getAnimal, headOf, pathOf } from './one-animal.ts';
 
 /** Wide enough for print. */

@@ -5,6 +5,7 @@ import { parseInt64 } from '../../platform/db/int64.ts';
 import type { Initial } from '../forms/fields.ts';
 import { readForm } from '../forms/form-values.ts';
 import { FormError } from '../screens/page-error.ts';
+import { birthDateOf } from './animal-age.ts';
 import { amountOf, amountText } from './animal-words.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -14,7 +15,8 @@ type Name = keyof StoredProfile;
 interface Row<Value, Change> {
   readonly fields: Readonly<Record<string, TSchema>>;
   readonly show: (value: Value) => Readonly<Record<string, Initial>>;
-  readonly read: (sent: Json, current: Value) => Change | null;
+  /** `today` is that of the shelter. */
+  readonly read: (sent: Json, current: Value, today: string) => Change | null;
 }
 
 const schemas = ProfileChangesSchema.properties as unknown as Readonly<Record<Name, TSchema>>;
@@ -66,8 +68,22 @@ const rows: { readonly [Of in Name]: Row<StoredProfile[Of], Exclude<ProfileChang
     read: ({ breedPrimary = null, breedSecondary = null, breedMixed = null }) =>
       ({ primary: breedPrimary, secondary: breedSecondary, mixed: breedMixed }) as ProfileChanges['breeds'] & object,
   },
-  birthDate: same('birthDate'),
-  birthDateIsExact: same('birthDateIsExact'),
+  birthDate: {
+    fields: { birthDate: schemas.birthDate, age: typed(40) },
+    show: (birthDate) => ({ birthDate, age: null }),
+    read: (sent, _, today) => {
+      const age = textOf(sent['age']);
+      if (age === '') return same('birthDate').read(sent);
+      const birthDate = birthDateOf(age, today);
+      if (birthDate === undefined) throw new FormError('Write an age, such as 8 weeks, 5 months or 2 years.', 'age');
+      return birthDate;
+    },
+  },
+  birthDateIsExact: {
+    ...same('birthDateIsExact'),
+    // Who writes an age does not know the day.
+    read: (sent) => (textOf(sent['age']) === '' ? same('birthDateIsExact').read(sent) : false),
+  },
   sex: same('sex'),
   size: same('size'),
   weightGrams: {
@@ -152,9 +168,9 @@ export const shownOf = (profile: StoredProfile): Readonly<Record<string, Initial
   Object.fromEntries(entries.flatMap(([name, { show }]) => Object.entries(show(profile[name]))));
 
 /** Everything that the form says of the animal. */
-export const changesOf = (sent: Json, current: StoredProfile): ProfileChanges =>
-  Object.fromEntries(entries.map(([name, { read }]) => [name, read(sent, current[name])])) as ProfileChanges;
+export const changesOf = (sent: Json, current: StoredProfile, today: string): ProfileChanges =>
+  Object.fromEntries(entries.map(([name, { read }]) => [name, read(sent, current[name], today)])) as ProfileChanges;
 
 /** Reads each field by itself, so that what is wrong with one hides nothing of another. */
-export const eachChange = (sent: Json, current: StoredProfile): ReadonlyArray<() => Partial<ProfileChanges>> =>
-  entries.map(([name, { read }]) => () => ({ [name]: read(sent, current[name]) }));
+export const eachChange = (sent: Json, current: StoredProfile, today: string): ReadonlyArray<() => Partial<ProfileChanges>> =>
+  entries.map(([name, { read }]) => () => ({ [name]: read(sent, current[name], today) }));

@@ -51,10 +51,13 @@ const isTouched = (card) =>
 
 /** The cards of the page as they are now. What somebody types meanwhile stays. */
 async function refreshPhotos() {
-  const response = await fetch(location.pathname).catch(() => undefined);
+  const response = await fetch(location.pathname + location.search).catch(() => undefined);
   const text = response?.ok ? await response.text() : '';
-  const fresh = new DOMParser().parseFromString(text, 'text/html').querySelector('[data-photos]');
-  if (!fresh) return;
+  const page = new DOMParser().parseFromString(text, 'text/html');
+  // On a page of several animals, what each of them has.
+  for (const part of page.querySelectorAll('[data-fresh]')) document.getElementById(part.id)?.replaceWith(part);
+  const fresh = page.querySelector('[data-photos]');
+  if (!fresh) return undefined;
   const list = document.querySelector('[data-photos]');
   if (!list) {
     document.querySelector('.empty').replaceWith(fresh.closest('section'));
@@ -70,7 +73,26 @@ async function refreshPhotos() {
       old.querySelector('.shown').replaceWith(card.querySelector('.shown'));
     } else old.replaceWith(card);
   }
+  if (!document.body.classList.contains('dragging')) putInOrder(list, fresh);
   gripAll();
+}
+
+/** Somebody else, or another window, may have moved them. */
+function putInOrder(list, fresh) {
+  [...fresh.children].forEach(({ id }, place) => {
+    const card = document.getElementById(id);
+    if (card && list.children[place] !== card) list.children[place].before(card);
+  });
+}
+
+/** While a card is drawn, each says where it would be. */
+function numberAll(list) {
+  const listed = [...list.children].find(({ dataset }) => dataset.state === 'ready');
+  [...list.children].forEach((card, place) => {
+    const label = card.querySelector('.label');
+    label.textContent = `${place + 1}${card === listed ? ', shown in lists' : ''}`;
+    label.className = `label ${card === listed ? 'good' : 'ended'}`;
+  });
 }
 
 const isProcessing = () => document.querySelector('[data-state=processing]') !== null;
@@ -87,8 +109,8 @@ async function watchPhotos() {
   isWatching = false;
 }
 
-const upload = document.querySelector('[data-upload]');
-if (upload) {
+const uploads = document.querySelectorAll('[data-upload]');
+for (const upload of uploads) {
   const list = upload.querySelector('[data-sent]');
   const status = upload.querySelector('[data-status]');
   let added = 0;
@@ -168,6 +190,9 @@ if (upload) {
       input.value = '';
     });
   }
+  addEventListener('beforeunload', (event) => isSending && event.preventDefault());
+  // What is dropped or pasted is of one animal.
+  if (uploads.length > 1) continue;
   const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes('Files');
   addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return;
@@ -182,7 +207,6 @@ if (upload) {
     send(event.dataTransfer.files);
   });
   addEventListener('paste', ({ clipboardData }) => send(clipboardData?.files ?? []));
-  addEventListener('beforeunload', (event) => isSending && event.preventDefault());
 }
 
 /** By a finger or a mouse, a card is drawn to its place by its corner. Buttons do the same. */
@@ -206,7 +230,10 @@ function gripOf(card) {
       card.classList.remove('dragged');
       document.body.classList.remove('dragging');
       const position = [...list.children].indexOf(card);
-      if (!isDone) return list.replaceChildren(...before);
+      if (!isDone) {
+        list.replaceChildren(...before);
+        return numberAll(list);
+      }
       if (position === before.indexOf(card)) return undefined;
       const field = Object.assign(document.createElement('input'), { type: 'hidden', name: 'position', value: position });
       card.querySelector('[data-move]').append(field);
@@ -220,6 +247,7 @@ function gripOf(card) {
       const cards = [...list.children];
       if (cards.indexOf(over) > cards.indexOf(card)) over.after(card);
       else over.before(card);
+      numberAll(list);
     };
     card.classList.add('dragged');
     document.body.classList.add('dragging');

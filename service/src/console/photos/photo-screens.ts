@@ -13,14 +13,9 @@ import type { Frame } from '../screens/frame.ts';
 import { PageError } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import {
-  explainPhotoFailure,
-  explainRejection,
-  type PhotoUploads,
-  photoMegabytesMax,
-  photoTypes,
-  type SentPhoto,
-} from './photo-uploads.ts';
+import { newPhotosPath } from './new-photos.ts';
+import { photosPath, sendingCard } from './photo-sending.ts';
+import { explainPhotoFailure, explainRejection, type PhotoUploads, type SentPhoto } from './photo-uploads.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -48,7 +43,11 @@ export function addPhotos(screens: Screens, { db, frame, uploads, config }: Part
       return {
         title: `Photos of ${animal.name}`,
         main: html`${headOf(animal, html`Photos of <bdi>${animal.name}</bdi>`)}
-${uploads.isOff ? html`<p>This store takes no photos. The people who run it can change that.</p>` : sending(visit, animal.id, photos.length)}
+${
+  uploads.isOff
+    ? html`<p>This store takes no photos. The people who run it can change that.</p>`
+    : sendingCard(visit, animal.id, { title: 'Add photos', photos: photos.length })
+}
 ${
   photos.length === 0
     ? emptyState('camera', 'No photo yet', 'People want to see who they ask for. The first photo is the one that lists show.')
@@ -60,7 +59,7 @@ ${
     },
   });
 
-  const sendForm = screens.other({
+  screens.other({
     method: 'POST',
     path: '/animals/:petId/photos',
     needs,
@@ -73,7 +72,7 @@ ${
       });
       if (sent instanceof AppError) return sendAgain(request, reply, [{ fileName: '', result: sent }]);
       if (sent.length === 0 || sent.some(({ result }) => result instanceof AppError)) return sendAgain(request, reply, sent);
-      return frame.redirect(reply, pathOf(id), added(sent));
+      return frame.redirect(reply, newPhotosPath(visit.query.get('of'), id) ?? photosPath(id), added(sent));
     },
   });
 
@@ -133,7 +132,7 @@ ${
     fields: nothing,
     act: async ({ visit, joined }) => {
       await removePhoto(joined, (await getAnimal(joined, visit)).id, visit.id('photoId'), visit.caller);
-      return { to: pathOf(visit.id('petId')), done: 'The photo is removed.' };
+      return { to: photosPath(visit.id('petId')), done: 'The photo is removed.' };
     },
   });
 
@@ -155,39 +154,6 @@ ${
     return frame.showAgain(page, request, reply, { path: request.url, values: new URLSearchParams(), errors }, banner);
   }
 
-  const sending = (visit: Visit, petId: bigint, photos: number): Html => {
-    const path = pathOf(petId);
-    const errors = visit.rejected?.path === path ? [...visit.rejected.errors] : [];
-    const wrong = errors.length > 0 && html`<ul class="sent" id="not-accepted">${errors.map(rejectedFile)}</ul>`;
-    if (photos >= photosMax)
-      return html`<section class="card">
-${wrong}
-<p>The animal has ${photosMax} photos, as many as there can be. Remove one to add another.</p>
-</section>`;
-    const described = html` aria-describedby="photo-hint${wrong !== false && ' not-accepted'}"`;
-    const ofScript = html`data-upload="${path}/file" data-token="${visit.formToken}" data-max="${photosMax}"`;
-    return html`<section class="card" aria-labelledby="add" ${ofScript}>
-<h2 id="add">Add photos</h2>
-<form method="post" action="${sendForm.path.replace(':petId', String(petId))}" enctype="multipart/form-data" class="form">
-${visit.hidden()}
-${wrong}
-<div class="field">
-<label for="photo">Choose photos</label>
-<p class="hint" id="photo-hint">JPEG, PNG or WebP, at most ${photoMegabytesMax} MB each.</p>
-<input type="file" id="photo" name="photo" accept="${photoTypes}" multiple data-key="n"${described}>
-</div>
-<div class="field camera">
-<label for="camera">Or take one now</label>
-<input type="file" id="camera" name="photo" accept="${photoTypes}" capture="environment" aria-describedby="photo-hint">
-</div>
-<p class="soft dropping" data-scripted hidden>Or drop photos on this page, or paste one.</p>
-<div class="acts"><button class="button">${icon('camera')}Send</button></div>
-</form>
-<p class="soft" role="status" data-status></p>
-<ul class="sent" data-sent></ul>
-</section>`;
-  };
-
   const cardOf = (
     visit: Visit,
     photo: PhotoRow,
@@ -199,7 +165,7 @@ ${wrong}
     return html`
 <li class="card photo" id="photo-${id}" data-state="${status}" tabindex="-1">
 <div class="shown">
-${shownOf(photo)}
+${shownOf(photo, `Photo ${index + 1} of ${all}`)}
 <span class="label ${isListed ? 'good' : 'ended'}">${index + 1}${isListed && ', shown in lists'}</span>
 </div>
 ${visit.form(describe, saving, (fields) => fields.text('alt', 'What it shows'))}
@@ -220,27 +186,19 @@ ${index > 1 && button(0, html`Make first`)}
 </form>`;
   };
 
-  const shownOf = (photo: PhotoRow): Html => {
-    if (photo.status === 'ready') return photoPicture(photo, config.photosUrl);
+  const shownOf = (photo: PhotoRow, place: string): Html => {
+    if (photo.status === 'ready') return photoPicture(photo, config.photosUrl, place);
     if (photo.status === 'failed')
       return html`<div class="not-shown bad">${icon('warning')}<p><b>It can’t be shown.</b> ${explainPhotoFailure(photo.failure)}</p></div>`;
     return html`<div class="not-shown">
 ${icon('clock')}
-<p>It is being processed, which takes some seconds. <a href="${pathOf(photo.petId)}#photo-${photo.id}">Look again</a></p>
+<p>It is being processed, which takes some seconds. <a href="${photosPath(photo.petId)}#photo-${photo.id}">Look again</a></p>
 </div>`;
   };
 }
 
-const pathOf = (petId: bigint): string => `/animals/${petId}/photos`;
-
 /** So that who has used a button is where the photo is now. */
-const placeOf = (visit: Visit): string => `${pathOf(visit.id('petId'))}#photo-${visit.id('photoId')}`;
-
-/** A file that was sent and not accepted. Its number is before its name. */
-const rejectedFile = ([name, words]: readonly [string, string]): Html => html`<li>
-<bdi>${name.slice(name.indexOf(' ') + 1)}</bdi>
-<p class="wrong">${words}</p>
-</li>`;
+const placeOf = (visit: Visit): string => `${photosPath(visit.id('petId'))}#photo-${visit.id('photoId')}`;
 
 function added(sent: readonly SentPhoto[]): string {
   const isNew = sent.filter(({ result }) => !(result instanceof AppError) && result.isNew).length;
@@ -255,13 +213,13 @@ function added(sent: readonly SentPhoto[]): string {
 
 const count = (number: number, one: string, several: string): string => `${number} ${number === 1 ? one : several}`;
 
-/** A photo that is ready, in the widths that it has. */
-function photoPicture({ alt, width, height, files }: PhotoRow, photosUrl: string): Html {
+/** A photo that is ready, in the widths that it has. `place`: what is said of it while nobody has written what it shows. */
+function photoPicture({ alt, width, height, files }: PhotoRow, photosUrl: string, place: string): Html {
   const urls = (files ?? []).map((file) => ({ width: file.width, url: `${photosUrl}/${file.hash}.webp` }));
   const [smallest] = urls;
   if (!smallest) return html``;
   const set = urls.map((one) => `${one.url} ${one.width}w`).join(', ');
   const sources = html`src="${smallest.url}" srcset="${set}" sizes="(min-width: 48rem) 18rem, 90vw"`;
   const size = html`width="${width ?? undefined}" height="${height ?? undefined}"`;
-  return html`<img ${sources} alt="${alt ?? ''}" ${size} loading="lazy" decoding="async">`;
+  return html`<img ${sources} alt="${alt || place}" ${size} loading="lazy" decoding="async">`;
 }
