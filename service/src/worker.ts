@@ -5,6 +5,7 @@ import { rotateAuditPartitions } from './access/audit/audit.ts';
 import { deleteOldResponses } from './access/idempotency/idempotency-queries.ts';
 import { sweepPeople } from './access/people/people-sweep.ts';
 import { rotateUsagePartitions } from './access/usage/usage.ts';
+import { fillAdopterWords } from './adoption/applications/adopter-search.ts';
 import { eraseCompletedWith, eraseOldApplicants } from './adoption/applications/applicants.ts';
 import { remindShelters } from './adoption/applications/application-mail.ts';
 import { sweepBulkEnds, workOnBulkEnds } from './adoption/applications/bulk-ends.ts';
@@ -80,6 +81,7 @@ const jobsOf = ({ config, db, catalogue, log, signal, tally, journal, retention,
   job('warn-of-failing-webhooks', hourMs, always, () => warnOfFailing(db, log)),
   job('erase-adopters', minuteMs, always, () => eraseOldAdopters(db, journal, retention, batchSizeMax, eraseCompletedWith(journal))),
   job('erase-applicants', minuteMs, always, () => eraseOldApplicants(db, journal, retention.adopterDays, batchSizeMax)),
+  job('fill-adopter-words', minuteMs, always, () => fillAdopterWords(db, sweepSizeMax)),
   job('sweep-deliveries', minuteMs, always, () => sweepDeliveries(db, sweepSizeMax)),
   job('sweep-idempotent-answers', minuteMs, always, () => deleteOldResponses(db, sweepSizeMax)),
   job('look-for-photos', 15_000, photos, () => watches.photoWatch.look()),

@@ -1,5 +1,6 @@
 import { addAccount } from './account/account-screens.ts';
 import { addKeys } from './account/keys-screens.ts';
+import { addAdopterSearch } from './adoptions/adopter-search.ts';
 import type { AdoptionParts } from './adoptions/adoption-parts.ts';
 import { addApplicationList } from './adoptions/application-list.ts';
 import { addApplicationPage } from './adoptions/application-page.ts';
@@ -53,6 +54,7 @@ export function consoleScreens(parts: ScreenParts): Screens {
 /** Choosing adopters and handing animals over. */
 function addAdoptions(screens: Screens, parts: AdoptionParts): void {
   addApplicationList(screens, parts);
+  addAdopterSearch(screens, parts);
   addDesk(screens, parts);
   addBulkEnds(screens, parts);
   const forms = addApplicationPage(screens, parts);

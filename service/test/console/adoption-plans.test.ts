@@ -1,25 +1,23 @@
 import type pg from 'pg';
 import { expect, test } from 'vitest';
+import { selectNewestMatches } from '../../src/adoption/applications/adopter-search-queries.ts';
 import { toldKinds } from '../../src/adoption/applications/application-mail.ts';
 import {
   countListedApplications,
   findListedApplication,
   selectApplicationMoments,
-  selectApplicationsOfAddress,
-  selectApplicationsOfName,
+  selectApplicationsById,
   selectListedApplications,
   selectUntold,
   selectWaitingApplications,
 } from '../../src/adoption/applications/staff-queries.ts';
-import { namesReadMax } from '../../src/adoption/orders/staff-orders.ts';
 import {
   countListedOrders,
   findListedOrder,
   selectListedOrders,
   selectOldPromises,
   selectOrderMoments,
-  selectOrdersOfAddress,
-  selectOrdersOfName,
+  selectOrdersById,
   selectUnapprovedOrders,
 } from '../../src/adoption/orders/staff-queries.ts';
 import { selectEndingHolds } from '../../src/animals/pets/pet-queries.ts';
@@ -88,15 +86,14 @@ if (!application || !order) throw new Error('nothing was added');
 const { id, petId } = application;
 
 const day = { days: 1 };
-const names = { limit: 50, readMax: namesReadMax };
 const queries: Readonly<Record<string, (db: Db, of: bigint | 'all') => Promise<unknown>>> = {
   'open applications': (db, of) => selectListedApplications(db, of, { statuses: ['submitted', 'reviewing'], cursor: 5n, limit: 51 }),
   'ended applications': (db, of) =>
     selectListedApplications(db, of, { statuses: ['declined', 'withdrawn', 'closed'], cursor: undefined, limit: 51, isNewestFirst: true }),
   'applications for an animal': (db, of) =>
     selectListedApplications(db, of, { statuses: ['submitted', 'reviewing'], petId, cursor: undefined, limit: 4, hasAnswers: true }),
-  'applications of an address': (db, of) => selectApplicationsOfAddress(db, of, 'ada100', 50),
-  'open applications of a name': (db, of) => selectApplicationsOfName(db, of, ['ad', 'nobody'], names),
+  'applications that were found': (db, of) => selectApplicationsById(db, of, [id, 1n]),
+  'the newest adopters of a name': (db, of) => selectNewestMatches(db, of, ['ad', 'nobody'], { readMax: 1_000, limit: 51 }),
   'counts of applications': (db, of) => countListedApplications(db, of, undefined, 101),
   'counts of the applications for an animal': (db, of) => countListedApplications(db, of, petId, 101),
   'an application': (db, of) => findListedApplication(db, of, id),
@@ -105,8 +102,7 @@ const queries: Readonly<Record<string, (db: Db, of: bigint | 'all') => Promise<u
   'ended orders': (db, of) => selectListedOrders(db, of, { statuses: ['completed'], cursor: undefined, limit: 51, isNewestFirst: true }),
   'orders of an animal': (db, of) =>
     selectListedOrders(db, of, { statuses: ['completed'], petId, cursor: undefined, limit: 51, isNewestFirst: true }),
-  'orders of an address': (db, of) => selectOrdersOfAddress(db, of, 'ada100@example.org', 50),
-  'open orders of a name': (db, of) => selectOrdersOfName(db, of, ['ad', 'nobody'], names),
+  'orders that were found': (db, of) => selectOrdersById(db, of, [order.id, 1n]),
   'counts of orders': (db, of) => countListedOrders(db, of, ['placed', 'approved', 'completed'], 101),
   'an order': (db, of) => findListedOrder(db, of, order.id),
   'the history of an order': (db) => selectOrderMoments(db, order, 50),

@@ -217,9 +217,8 @@ describe('a line of the log', () => {
       `/applications/pets/${promised.id}`,
       `/applications/${application.id}`,
       `/animals/${promised.id}`,
-      '/applications?q=Ada',
-      '/orders?q=Eve',
-      '/orders?q=nobody',
+      '/adopters?q=Ada',
+      '/adopters?q=Eve',
     ];
     for (const { path } of site.app.screens.pages) paths.push(await samplePath(site, path, visitor.person));
     const seen = new Set<boolean>();
@@ -230,6 +229,9 @@ describe('a line of the log', () => {
       expect({ path, showsAdopter: line['showsAdopter'] }).toEqual({ path, showsAdopter });
     }
     expect(seen.has(true)).toBe(role !== 'volunteer');
+    // That nobody is found is said of somebody, too.
+    const { line } = await lineOf(() => visitor.get('/adopters?q=nobody'));
+    expect(line['showsAdopter']).toBe(role !== 'volunteer');
   });
 
   test('says it of a page that shows again what was not accepted', async () => {

@@ -215,6 +215,12 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'adoption/applications/bulk-ends.ts',
   ],
   [
+    'A search for adopters: words; compared one by one; read from the index; shown',
+    '{partsMax}; the newest {readMax}; {foundMax}; {adoptersShownMax}',
+    'adoption/applications/adopter-search.ts',
+    'console/adoptions/adopter-search.ts',
+  ],
+  [
     'Questions of a shelter',
     '{questionsMax}, {questionsBytesMax KiB} in all; texts of {textLengthMax} characters; {optionsMax} options',
     'adoption/questions/question-schemas.ts',

@@ -1,8 +1,6 @@
 import { type ActingKey, requireStaff } from '../../access/admission/access.ts';
 import type { ApplicationStatus, ConfirmedStatus } from '../../domain/application-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { normalizeEmail } from '../../platform/email-addresses.ts';
-import { namesReadMax, wordsOfName } from '../orders/staff-orders.ts';
 import { toldKinds } from './application-mail.ts';
 import { countOfPet } from './count-queries.ts';
 import {
@@ -12,8 +10,7 @@ import {
   type ListedApplication,
   type StaffApplicationPage,
   selectApplicationMoments,
-  selectApplicationsOfAddress,
-  selectApplicationsOfName,
+  selectApplicationsById,
   selectListedApplications,
   selectUntold,
   selectWaitingApplications,
@@ -26,13 +23,8 @@ export type { ApplicationMoment, ListedApplication, WaitingApplication };
 export const listApplicationsForStaff = (db: Db, staff: ActingKey, page: StaffApplicationPage): Promise<ListedApplication[]> =>
   selectListedApplications(db, requireStaff(staff, 'manageOrders'), page);
 
-/** The address may be spelt as people spell it. */
-export const listApplicationsOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedApplication[]> =>
-  selectApplicationsOfAddress(db, requireStaff(staff, 'manageOrders'), normalizeEmail(email), limit);
-
-/** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
-export const listApplicationsOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedApplication[]> =>
-  selectApplicationsOfName(db, requireStaff(staff, 'manageOrders'), wordsOfName(name), { limit, readMax: namesReadMax });
+export const listApplicationsById = (db: Db, staff: ActingKey, ids: readonly bigint[]): Promise<ListedApplication[]> =>
+  selectApplicationsById(db, requireStaff(staff, 'manageOrders'), ids);
 
 /** Of an animal, or of all. At most `max` of each status. */
 export const countApplicationsForStaff = (

@@ -1,10 +1,4 @@
-import {
-  type ApplicationParty,
-  type ApplicationStatus,
-  type ConfirmedStatus,
-  confirmedStatuses,
-  openApplicationStatuses,
-} from '../../domain/application-states.ts';
+import { type ApplicationParty, type ApplicationStatus, type ConfirmedStatus, confirmedStatuses } from '../../domain/application-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { applicationColumns, columnsWithoutAnswers } from './application-queries.ts';
 import type { Application } from './application-schemas.ts';
@@ -51,38 +45,12 @@ export async function selectListedApplications(db: Db, staffOf: StaffOf, page: S
   return rows;
 }
 
-/** Those of an adopter, by the normalized address, newest first. Nobody applies for thousands of animals. */
-export async function selectApplicationsOfAddress(db: Db, staffOf: StaffOf, address: string, limit: number): Promise<ListedApplication[]> {
-  const values: unknown[] = [address, limit, confirmedStatuses];
+/** Those of them that are of these staff, newest first. */
+export async function selectApplicationsById(db: Db, staffOf: StaffOf, ids: readonly bigint[]): Promise<ListedApplication[]> {
+  const values: unknown[] = [ids, confirmedStatuses];
   const { where } = ofStaff(staffOf, undefined, values);
-  const { rows } = await db.query<ListedApplication>({
-    text: `with found as materialized (select id from applications where ${where} adopter_address = $1 and status = any($3::application_status[]) limit 1000)
-      select ${named('select id from found order by id desc limit $2', false)} order by listed.id desc`,
-    values,
-  });
-  return rows;
-}
-
-/** Open ones whose adopter's name has all these folded words, newest first. No index knows names: the newest `readMax` of each status are read. */
-export async function selectApplicationsOfName(
-  db: Db,
-  staffOf: StaffOf,
-  words: readonly string[],
-  { limit, readMax }: { readonly limit: number; readonly readMax: number },
-): Promise<ListedApplication[]> {
-  const values: unknown[] = [words, limit, openApplicationStatuses, idMax, readMax];
-  const { where, by } = ofStaff(staffOf, undefined, values);
-  const order = [...by, 'status', 'id'].map((column) => `${column} desc`).join(', ');
-  const { rows } = await db.query<ListedApplication>({
-    text: `with open as materialized (
-        select found.* from unnest($3::application_status[]) as wanted (status), lateral (select id, adopter_name from applications
-          where ${where} (status, id) < (wanted.status, $4) and status >= wanted.status order by ${order} limit $5) as found),
-      named as materialized (select id from open cross join lateral (select lower(unaccent(adopter_name)) as folded offset 0) as spelling
-        where cardinality($1::text[]) > 0 and not exists (select from unnest($1::text[]) as word where strpos(folded, word) = 0)
-        order by id desc limit $2)
-      select ${named('select id from named', false)} order by listed.id desc`,
-    values,
-  });
+  const found = `select id from applications where ${where} id = any($1::bigint[]) and status = any($2::application_status[])`;
+  const { rows } = await db.query<ListedApplication>({ text: `select ${named(found, false)} order by listed.id desc`, values });
   return rows;
 }
 

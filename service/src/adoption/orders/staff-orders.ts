@@ -1,5 +1,4 @@
 import { type ActingKey, requireStaff } from '../../access/admission/access.ts';
-import { foldedWords } from '../../domain/label-spellings.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { findOpenOrdersOfPets } from './order-queries.ts';
@@ -13,30 +12,18 @@ import {
   selectListedOrders,
   selectOldPromises,
   selectOrderMoments,
-  selectOrdersOfAddress,
-  selectOrdersOfName,
+  selectOrdersById,
   selectUnapprovedOrders,
 } from './staff-queries.ts';
 
 export type { ListedOrder, OrderMoment };
 
-/** An adopter's name is compared in so many open orders of each status, and open applications, the newest. */
-export const namesReadMax = 1_000;
-/** Each word is compared with each name that is read. */
-const nameWordsMax = 8;
-
-export const wordsOfName = (name: string): string[] => foldedWords(name).slice(0, nameWordsMax);
-
 /** What staff read to decide: those of a shelter see what is its own. */
 export const listOrdersForStaff = (db: Db, staff: ActingKey, page: OrdersPage): Promise<ListedOrder[]> =>
   selectListedOrders(db, requireStaff(staff, 'manageOrders'), page);
 
-export const listOrdersOfAdopter = (db: Db, staff: ActingKey, email: string, limit: number): Promise<ListedOrder[]> =>
-  selectOrdersOfAddress(db, requireStaff(staff, 'manageOrders'), email, limit);
-
-/** The newest open ones by the words of the adopter's name, in any order, or parts of them. */
-export const listOrdersOfName = (db: Db, staff: ActingKey, name: string, limit: number): Promise<ListedOrder[]> =>
-  selectOrdersOfName(db, requireStaff(staff, 'manageOrders'), wordsOfName(name), { limit, readMax: namesReadMax });
+export const listOrdersById = (db: Db, staff: ActingKey, ids: readonly bigint[]): Promise<ListedOrder[]> =>
+  selectOrdersById(db, requireStaff(staff, 'manageOrders'), ids);
 
 /** At most `max` of each status. */
 export const countOrdersForStaff = (

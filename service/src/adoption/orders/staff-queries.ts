@@ -1,5 +1,5 @@
 import type { Visibility } from '../../domain/actor.ts';
-import { type OrderStatus, openOrderStatuses, orderActions, placing } from '../../domain/order-states.ts';
+import { type OrderStatus, orderActions, placing } from '../../domain/order-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { orderColumns } from './order-queries.ts';
 import type { Order } from './order-schemas.ts';
@@ -27,7 +27,7 @@ export interface OrdersPage {
 }
 
 const idMax = 9_223_372_036_854_775_807n;
-/** An animal has few orders, and an adopter too. */
+/** An animal has few orders. */
 const fewMax = 1_000;
 
 /** One keyset page, read from an index for each status: a list costs as much at its front as far behind. */
@@ -54,35 +54,12 @@ export async function selectListedOrders(
   return rows;
 }
 
-/** Those of an adopter, newest first. */
-export async function selectOrdersOfAddress(db: Db, ordersOf: OrdersOf, email: string, limit: number): Promise<ListedOrder[]> {
-  const values: unknown[] = [email, limit];
+/** Those of them that are of these staff, newest first. */
+export async function selectOrdersById(db: Db, ordersOf: OrdersOf, ids: readonly bigint[]): Promise<ListedOrder[]> {
+  const values: unknown[] = [ids];
   const { where } = ofShelter(ordersOf, values);
   const { rows } = await db.query<ListedOrder>({
-    text: `with found as materialized (select id from orders where ${where} lower(adopter_email) = lower($1) limit ${fewMax})
-      select ${named('select id from found order by id desc limit $2')} order by listed.id desc`,
-    values,
-  });
-  return rows;
-}
-
-/** Open ones whose adopter's name has all these folded words, newest first. No index knows names: the newest `readMax` of each status are read. */
-export async function selectOrdersOfName(
-  db: Db,
-  ordersOf: OrdersOf,
-  words: readonly string[],
-  { limit, readMax }: { readonly limit: number; readonly readMax: number },
-): Promise<ListedOrder[]> {
-  const values: unknown[] = [words, limit, openOrderStatuses, readMax, idMax];
-  const { where, by } = ofShelter(ordersOf, values, true);
-  const { rows } = await db.query<ListedOrder>({
-    text: `with open as materialized (
-        select found.* from unnest($3::order_status[]) as wanted (status), lateral (select id, adopter_name from orders
-          where ${where} (status, id) < (wanted.status, $5) and status >= wanted.status order by ${by} status desc, id desc limit $4) as found),
-      named as materialized (select id from open cross join lateral (select lower(unaccent(adopter_name)) as folded offset 0) as spelling
-        where cardinality($1::text[]) > 0 and not exists (select from unnest($1::text[]) as word where strpos(folded, word) = 0)
-        order by id desc limit $2)
-      select ${named('select id from named')} order by listed.id desc`,
+    text: `select ${named(`select id from orders where ${where} id = any($1::bigint[])`)} order by listed.id desc`,
     values,
   });
   return rows;
@@ -149,9 +126,9 @@ const named = (ids: string) => `listed.*, (select name from pets where pets.id =
     cross join lateral (select ${orderColumns}, shelter_id as "shelterId" from orders where orders.id = wanted.id offset 0) as listed`;
 
 /** Conditions that go on, and the columns before the status in the index. */
-function ofShelter(ordersOf: OrdersOf, values: unknown[], isNewestFirst = false): { where: string; by: string } {
+function ofShelter(ordersOf: OrdersOf, values: unknown[]): { where: string; by: string } {
   if (ordersOf === 'all') return { where: '', by: '' };
-  return { where: `shelter_id = $${values.push(ordersOf)}::bigint and`, by: isNewestFirst ? 'shelter_id desc,' : 'shelter_id,' };
+  return { where: `shelter_id = $${values.push(ordersOf)}::bigint and`, by: 'shelter_id,' };
 }
 
 /** A step in the life of an order, with the name of who took it. */

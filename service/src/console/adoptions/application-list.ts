@@ -1,10 +1,7 @@
 import {
   countApplicationsForStaff,
-  findApplicationForStaff,
   type ListedApplication,
   listApplicationsForStaff,
-  listApplicationsOfAdopter,
-  listApplicationsOfName,
 } from '../../adoption/applications/staff-applications.ts';
 import type { ConfirmedStatus } from '../../domain/application-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
@@ -16,7 +13,7 @@ import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
 import { adopterName, applicationLabel, name, shelterLine } from './adoption-words.ts';
-import { foundByName, kindOf, nothingFound, searchBox, searchOf, type Tab, tabLinks } from './list-parts.ts';
+import { searchBox, type Tab, tabLinks } from './list-parts.ts';
 
 const pageSize = 50;
 const manages = scopesThat('manageOrders');
@@ -36,9 +33,8 @@ export function addApplicationList(screens: Screens, { db }: AdoptionParts): voi
       const { query } = visit;
       const petId = parseInt64(query.get('pet') ?? '');
       const pet = petId === undefined ? undefined : await findAnimal(db, visit.caller, petId);
-      const search = searchOf(query);
       const tab = tabs.find(({ key }) => key === query.get('state')) ?? (tabs[0] as Tab<ConfirmedStatus>);
-      const found = search === '' ? await page(visit, tab, petId) : { rows: await find(visit, search), next: undefined };
+      const found = await page(visit, tab, petId);
       const counts = await countApplicationsForStaff(db, visit.caller, petId, countMax);
       const title = pet ? `Applications for ${pet.name}` : 'Applications';
       const newest = petId === undefined ? '' : `?pet=${petId}`;
@@ -46,13 +42,12 @@ export function addApplicationList(screens: Screens, { db }: AdoptionParts): voi
         title,
         main: html`<div class="head"><h1>${pet ? html`Applications for ${name(pet.name)}` : title}</h1>
 <a class="button" href="/applications/new${newest}" data-key="n">${icon('plus')}New application</a></div>
-${searchBox('/applications', 'Name or e-mail address of the adopter, or number', search)}
-${search === '' && tabLinks('/applications', query, tabs, tab, counts, countMax)}
-${petId !== undefined && search === '' && linksBesideList(petId)}
-${found.rows.length === 0 ? nothing(search, tab) : list(visit, found.rows)}
-${found.rows.length > 0 && foundByName(search, 'applications', pageSize)}
+${searchBox()}
+${tabLinks('/applications', query, tabs, tab, counts, countMax)}
+${petId !== undefined && linksBesideList(petId)}
+${found.rows.length === 0 ? nothing(tab) : list(visit, found.rows)}
 ${pageLinks('/applications', query, found.next)}
-${search === '' && tab.key === 'ended' && html`<p><a href="/applications/ends">Those that were ended together, and how to take that back</a></p>`}`,
+${tab.key === 'ended' && html`<p><a href="/applications/ends">Those that were ended together, and how to take that back</a></p>`}`,
       };
     },
   });
@@ -62,15 +57,6 @@ ${search === '' && tab.key === 'ended' && html`<p><a href="/applications/ends">T
     const rows = await listApplicationsForStaff(db, visit.caller, { statuses, petId, cursor, limit: pageSize + 1, isNewestFirst });
     const shown = rows.slice(0, pageSize);
     return { rows: shown, next: rows.length > pageSize ? String(shown.at(-1)?.id) : undefined };
-  }
-
-  async function find(visit: Visit, search: string): Promise<readonly ListedApplication[]> {
-    const kind = kindOf(search);
-    if (kind === 'address') return listApplicationsOfAdopter(db, visit.caller, search, pageSize);
-    if (kind === 'name') return listApplicationsOfName(db, visit.caller, search, pageSize);
-    const id = parseInt64(search.replace(/^#\s*/, ''));
-    const found = id === undefined ? undefined : await findApplicationForStaff(db, visit.caller, id);
-    return found ? [found] : [];
   }
 }
 
@@ -107,8 +93,7 @@ function nextAct({ id, status, orderId, petId, pet }: ListedApplication): Html |
   );
 }
 
-function nothing(search: string, { key }: Tab<ConfirmedStatus>): Html {
-  if (search !== '') return nothingFound(search, 'applications');
+function nothing({ key }: Tab<ConfirmedStatus>): Html {
   if (key === 'waiting') return emptyState('check', 'Nobody waits for a decision', 'New applications appear here, the oldest first.');
   return emptyState(
     'heart',

