@@ -41,7 +41,7 @@ export function listPage({ seen: { value, asOf }, filter, categories, places, fa
   const isSearch = isNarrow(filter);
   const chosen = chosenOf({ typed: firstPage, understood, found: value.items, categories, places });
   const few = areFew(filter, value);
-  const count = countText(filter, value, facets);
+  const { text: count, of } = countOf(filter, value, facets);
   return layout({
     title: isSearch ? `${count} · ${title}` : title,
     description: `${title}. Meet them, and ask to adopt one.`,
@@ -63,7 +63,7 @@ ${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...understood, c
 ${(Object.keys(listWords) as PetStatus[]).map((one) => chip(listWords[one], addressOf({ ...understood, status: one }), one === status))}
 </nav>
 <div id="results">
-${isSearch ? html`<h1 class="found">${count}</h1>${chosenFilters(firstPage, chosen)}${searchNotes(firstPage, understood, value)}` : value.items.length > 0 && html`<p class="found">${count}</p>`}
+${isSearch ? html`<h1 class="found">${count}</h1>${of && html`<p class="understood">${of}</p>`}${chosenFilters(firstPage, chosen)}${searchNotes(firstPage, understood, value)}` : value.items.length > 0 && html`<p class="found">${count}</p>${of && html`<p class="understood">${of}</p>`}`}
 <ul class="cards" id="animals" data-status="${status}" data-category="${String(categoryId ?? '')}"${isSearch && html` data-narrow`}>
 ${value.items.map((listing, index) => animalCard(listing, { categories, usual: status, own, loading: index === 0 ? 'first' : index < eagerMax ? 'eager' : 'lazy' }))}
 </ul>
@@ -77,16 +77,29 @@ ${value.cursor !== undefined && html`<a class="button" href="${addressOf({ ...fi
   });
 }
 
+interface Counted {
+  readonly text: string;
+  /** What was counted, if it is not all that are found. */
+  readonly of?: string;
+}
+
+const countedBy = { ages: 'age', sexes: 'sex', sizes: 'size' } as const;
+
 /**
  * How many animals are found. The store doesn't count them, but the values that they are known to have: there are at least as many as
  * the most of these.
  */
-function countText({ cursor }: Filter, { items, cursor: next }: ListingPage, facets: Facets | undefined): string {
-  if (cursor === undefined && next === undefined) return items.length === 1 ? '1 animal' : `${items.length || 'No'} animals`;
-  const known = facets ? [facets.ages, facets.sexes, facets.sizes].map((counts) => counts.reduce((sum, { count }) => sum + count, 0)) : [];
-  const least = Math.max(...known, 0);
+function countOf({ cursor }: Filter, { items, cursor: next }: ListingPage, facets: Facets | undefined): Counted {
+  if (cursor === undefined && next === undefined) return { text: items.length === 1 ? '1 animal' : `${items.length || 'No'} animals` };
+  const names = Object.keys(countedBy) as Array<keyof typeof countedBy>;
+  const counts = names.map((name) => ({ name, sum: (facets?.[name] ?? []).reduce((sum, { count }) => sum + count, 0) }));
+  const [most] = counts.toSorted((a, b) => b.sum - a.sum);
   // There is another page than this one.
-  return least > items.length ? `At least ${least.toLocaleString('en')} animals` : `More than ${items.length} animals`;
+  if (!most || most.sum <= items.length) return { text: `More than ${items.length} animals` };
+  return {
+    text: `At least ${most.sum.toLocaleString('en')} animals`,
+    of: `So many have a known ${countedBy[most.name]}; the others are not counted.`,
+  };
 }
 
 function emptyText(filter: Filter, category: Category | undefined): string {

@@ -1,6 +1,6 @@
 import type { Category, Understood } from '@homeward/sdk';
 import type { ListingPage } from './catalogue.ts';
-import { type Filter, wordsCharsMax } from './filter.ts';
+import { type Filter, type Size, wordsCharsMax } from './filter.ts';
 import { type Meant, meantOf } from './meant-filters.ts';
 import { ageWords, companionWords, sexWords, sizeWords } from './words.ts';
 
@@ -14,7 +14,21 @@ export function understoodFilter(filter: Filter, understood: Understood | undefi
 /** What was understood beside the words: their names, each with the search without it. */
 export function meantParts(filter: Filter, categories: readonly Category[]): ReadonlyArray<readonly [text: string, without: Filter]> {
   const { meant = {} } = filter;
-  const { breed, color = [], coat, town, postcode, name, orNamed, not = [], ageMonthsMin, ageMonthsMax, spelling } = meant;
+  const {
+    breed,
+    color = [],
+    coat,
+    town,
+    postcode,
+    name,
+    orNamed,
+    not = [],
+    ageMonthsMin,
+    ageMonthsMax,
+    sizeMin,
+    sizeMax,
+    spelling,
+  } = meant;
   const less = (change: { readonly [Name in keyof Meant]: Meant[Name] | undefined }): Filter => ({
     ...filter,
     meant: Object.fromEntries(Object.entries({ ...meant, ...change }).filter(([, value]) => value !== undefined)),
@@ -24,6 +38,7 @@ export function meantParts(filter: Filter, categories: readonly Category[]): Rea
     ...color.map((one) => [one, less({ color: color.filter((other) => other !== one) })] as const),
     [coat && `${coat} coat`, less({ coat: undefined })],
     [monthsText(ageMonthsMin, ageMonthsMax), less({ ageMonthsMin: undefined, ageMonthsMax: undefined })],
+    [sizesText(sizeMin, sizeMax), less({ sizeMin: undefined, sizeMax: undefined })],
     ...not.map((one) => [excludedText(one, categories), less({ not: not.filter((other) => other !== one) })] as const),
     [town && `in ${town}`, less({ town: undefined })],
     [postcode && `in ${postcode}`, less({ postcode: undefined })],
@@ -86,6 +101,16 @@ function monthsText(min: number | undefined, max: number | undefined): string | 
   return from === last ? `${from} ${unit} old` : `${from}–${last} ${unit}`;
 }
 
+/** "large or very large". */
+function sizesText(min: Size | undefined, max: Size | undefined): string | undefined {
+  if (min === undefined && max === undefined) return undefined;
+  const all = Object.keys(sizeWords) as Size[];
+  const [first, last] = [min === undefined ? 0 : all.indexOf(min), max === undefined ? all.length : all.indexOf(max) + 1];
+  return or.format(all.slice(first, last).map((size) => sizeWords[size].toLowerCase()));
+}
+
+const or = new Intl.ListFormat('en', { type: 'disjunction' });
+
 /** "not small", "not good with cats", "no dogs under 1 year". */
 function excludedText(text: string, categories: readonly Category[]): string {
   const wordsOf: Readonly<Record<string, (value: string) => string | undefined>> = {
@@ -93,6 +118,8 @@ function excludedText(text: string, categories: readonly Category[]): string {
     age: (value) => ageWords[value as keyof typeof ageWords],
     sex: (value) => sexWords[value as keyof typeof sexWords],
     size: (value) => sizeWords[value as keyof typeof sizeWords],
+    sizeMin: (value) => sizesText(value as Size, undefined),
+    sizeMax: (value) => sizesText(undefined, value as Size),
     goodWith: (value) => `good with ${companionWords[value as keyof typeof companionWords]}`,
     coat: (value) => `${value} coat`,
     ageMonthsMin: (value) => monthsText(Number(value), undefined),

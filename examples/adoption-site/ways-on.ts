@@ -6,6 +6,7 @@ import { type Chosen, nameOf } from './chosen-filters.ts';
 import { addressOf, type Filter, isNarrow, ofKind, withinKmChoices } from './filter.ts';
 import type { Place } from './filter-form.ts';
 import { type Html, html } from './html.ts';
+import { understoodFilter } from './understood-words.ts';
 
 /** Up to as many are few. */
 const fewMax = 3;
@@ -14,14 +15,18 @@ const othersMax = 4;
 export const areFew = ({ cursor }: Filter, { items, cursor: next }: ListingPage): boolean =>
   cursor === undefined && next === undefined && items.length <= fewMax;
 
-/** Others of the kind, or of all kinds if there are none. They are of the first page of a list, which is cached. */
-export async function findOthers(filter: Filter, { items }: ListingPage, catalogue: Catalogue): Promise<readonly PetListing[]> {
-  const found = new Set(items.map(({ pet }) => String(pet.id)));
-  const lists = [...(isNarrow(filter) ? [ofKind(filter)] : []), { status: 'available', goodWith: [] } as const];
+/**
+ * Others of the kind that is asked for, also with words: who looks for a dog is shown no cats. Of all kinds if none is asked for, or if the
+ * whole list is empty. They are of the first page of a list, which is cached.
+ */
+export async function findOthers(filter: Filter, page: ListingPage, catalogue: Catalogue): Promise<readonly PetListing[]> {
+  const found = new Set(page.items.map(({ pet }) => String(pet.id)));
+  const kind = ofKind(understoodFilter({ ...filter, cursor: undefined }, page.understoodAs));
+  const lists = isNarrow(filter) ? [kind] : [{ status: 'available', goodWith: [] } as const];
   for (const list of lists) {
     // The page is useful without.
-    const page = await catalogue.page(list).catch(() => undefined);
-    const others = page?.value.items.filter(({ pet }) => !found.has(String(pet.id))) ?? [];
+    const read = await catalogue.page(list).catch(() => undefined);
+    const others = read?.value.items.filter(({ pet }) => !found.has(String(pet.id))) ?? [];
     if (others.length > 0) return others.slice(0, othersMax);
   }
   return [];
@@ -48,13 +53,16 @@ export function waysOn({ filter, chosen, category, categories, places, others }:
     categoryId !== undefined && ['All kinds of animals', { ...filter, categoryId: undefined }],
   ];
   const shown = ways.filter((way) => way !== false);
+  // What these are not known to be. The kind is in the heading.
+  const dropped = chosen.map(({ text }) => text).filter((text) => text !== category?.name);
   return html`${
     shown.length > 0 &&
     html`<nav class="ways" aria-labelledby="ways"><h2 id="ways">Look further</h2>
 <ul>${shown.map(([text, to]) => html`<li><a href="${addressOf(to)}">${text}</a></li>`)}</ul></nav>`
   }${
     others.length > 0 &&
-    html`<section aria-labelledby="others"><h2 id="others">Others who are here</h2>
+    html`<section aria-labelledby="others"><h2 id="others">${isNarrow(filter) && category ? `Others of “${category.name}”` : 'Others who are here'}</h2>
+${dropped.length > 0 && html`<p class="understood">Dropped from your search: ${dropped.join(', ')}.</p>`}
 <ul class="cards few">${others.map((one) => animalCard(one, { categories, usual: 'available' }))}</ul></section>`
   }`;
 }

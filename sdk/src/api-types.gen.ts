@@ -2123,6 +2123,14 @@ export type ListListingsData = {
          */
         size?: 'small' | 'medium' | 'large' | 'extra_large';
         /**
+         * Only animals of this size or a larger one.
+         */
+        sizeMin?: 'small' | 'medium' | 'large' | 'extra_large';
+        /**
+         * Only animals of this size or a smaller one.
+         */
+        sizeMax?: 'small' | 'medium' | 'large' | 'extra_large';
+        /**
          * Only animals with this coat.
          */
         coat?: 'hairless' | 'short' | 'medium' | 'long' | 'wire' | 'curly';
@@ -2131,7 +2139,7 @@ export type ListListingsData = {
          */
         goodWith?: Array<'children' | 'dogs' | 'cats'>;
         /**
-         * Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.
+         * Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, sizeMin, sizeMax, coat and goodWith. Repeat it to leave out others as well.
          */
         not?: Array<string>;
         /**
@@ -2236,6 +2244,14 @@ export type ListListingFacetsData = {
          */
         size?: 'small' | 'medium' | 'large' | 'extra_large';
         /**
+         * Only animals of this size or a larger one.
+         */
+        sizeMin?: 'small' | 'medium' | 'large' | 'extra_large';
+        /**
+         * Only animals of this size or a smaller one.
+         */
+        sizeMax?: 'small' | 'medium' | 'large' | 'extra_large';
+        /**
          * Only animals with this coat.
          */
         coat?: 'hairless' | 'short' | 'medium' | 'long' | 'wire' | 'curly';
@@ -2244,7 +2260,7 @@ export type ListListingFacetsData = {
          */
         goodWith?: Array<'children' | 'dogs' | 'cats'>;
         /**
-         * Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.
+         * Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, sizeMin, sizeMax, coat and goodWith. Repeat it to leave out others as well.
          */
         not?: Array<string>;
         /**

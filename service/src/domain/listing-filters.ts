@@ -1,7 +1,7 @@
 import { type ShownHold, shownHolds } from './holds.ts';
 import { breedSpellings, colorSpellings, type Spellings } from './label-spellings.ts';
 import { type PetStatus, petStatuses } from './pet-statuses.ts';
-import { ageBands, coats, companions, knownSexes, sizes } from './profile-fields.ts';
+import { ageBands, coats, companions, knownSexes, type Size, sizes } from './profile-fields.ts';
 
 export const withinKmDefault = 100;
 const withinKmMax = 500;
@@ -151,6 +151,24 @@ export const listingFilters = {
     about: 'Only animals that are known to be of this sex.',
   },
   size: { kind: 'choice', values: sizes, of: 'profile', column: 'size', term: 'size', about: 'Only animals of this size.' },
+  sizeMin: {
+    kind: 'sizes',
+    is: 'min',
+    values: sizes,
+    of: 'profile',
+    column: 'size',
+    term: 'size',
+    about: 'Only animals of this size or a larger one.',
+  },
+  sizeMax: {
+    kind: 'sizes',
+    is: 'max',
+    values: sizes,
+    of: 'profile',
+    column: 'size',
+    term: 'size',
+    about: 'Only animals of this size or a smaller one.',
+  },
   coat: { kind: 'choice', values: coats, of: 'profile', column: 'coat', term: 'coat', about: 'Only animals with this coat.' },
   goodWith: {
     kind: 'choices',
@@ -169,7 +187,7 @@ export const listingFilters = {
     column: 'id',
     term: undefined,
     about:
-      'Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, coat and goodWith. Repeat it to leave out others as well.',
+      'Leaves out animals that are known to be so: `size:small`, or by several filters at once `categoryId:1,age:baby`. Filters are categoryId, breed, color, age, ageMonthsMin, ageMonthsMax, sex, size, sizeMin, sizeMax, coat and goodWith. Repeat it to leave out others as well.',
     example: 'goodWith:cats',
   },
   town: {
@@ -243,6 +261,7 @@ type ColumnComparison = { readonly column: string } & (
   /** May be repeated: the animal must not match any of them. Each names filters with a column. */
   | { readonly kind: 'not'; readonly countMax: number; readonly term: undefined; readonly example: string }
   | { readonly kind: 'months'; readonly is: 'min' | 'max'; readonly max: number }
+  | { readonly kind: 'sizes'; readonly is: 'min' | 'max'; readonly values: typeof sizes }
 );
 
 /** Finds words in the texts of a column that has an array of them, without accents and case. The document has the same words. */
@@ -287,13 +306,13 @@ export const filterRows = Object.entries(listingFilters) as ReadonlyArray<readon
 export type FilterValues = { readonly [Name in FilterName]?: FilterValue<Filters[Name]> | undefined };
 
 export type FilterValue<Row extends FilterRow> = Row extends {
-  readonly kind: 'choice' | 'age' | 'hold' | 'spelling';
+  readonly kind: 'choice' | 'sizes' | 'age' | 'hold' | 'spelling';
   readonly values: ReadonlyArray<infer Value>;
 }
   ? Value
   : Row extends { readonly kind: 'choices'; readonly values: ReadonlyArray<infer Value> }
     ? Value[]
-    : OtherValues[Exclude<FilterKind, 'choice' | 'choices' | 'age' | 'hold' | 'spelling'> & Row['kind']];
+    : OtherValues[Exclude<FilterKind, 'choice' | 'choices' | 'sizes' | 'age' | 'hold' | 'spelling'> & Row['kind']];
 
 interface OtherValues {
   readonly id: bigint;
@@ -310,6 +329,10 @@ interface OtherValues {
   readonly not: string[];
 }
 
+/** The sizes that a range has which begins or ends with one. */
+export const sizesOf = (is: 'min' | 'max', size: Size): readonly Size[] =>
+  is === 'min' ? sizes.slice(sizes.indexOf(size)) : sizes.slice(0, sizes.indexOf(size) + 1);
+
 /** The filters that what is left out is said with: `not=size:small`, `not=categoryId:1,age:baby`. */
 const excludable = [
   'categoryId',
@@ -320,6 +343,8 @@ const excludable = [
   'ageMonthsMax',
   'sex',
   'size',
+  'sizeMin',
+  'sizeMax',
   'coat',
   'goodWith',
 ] as const satisfies readonly ColumnFilterName[];

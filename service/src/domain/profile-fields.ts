@@ -4,7 +4,9 @@ export const triStates = ['yes', 'no', 'unknown'] as const;
 export const knownSexes = ['male', 'female'] as const;
 export const sexes = [...knownSexes, 'unknown'] as const;
 
+/** From the smallest to the largest. */
 export const sizes = ['small', 'medium', 'large', 'extra_large'] as const;
+export type Size = (typeof sizes)[number];
 
 export const coats = ['hairless', 'short', 'medium', 'long', 'wire', 'curly'] as const;
 

@@ -124,6 +124,29 @@ describe('The list', () => {
     expect([namesIn(all).length, waysIn(all), othersIn(all)]).toEqual([4, [], []]);
   });
 
+  test('that finds nobody shows others of the kind that was typed, and says what these are not', async () => {
+    await addAnimal('Whiskers', 2);
+    const { text } = await visit(`/?q=${encodeURIComponent('huge female dog')}`);
+    expect(namesIn(text)).toEqual([]);
+    expect(othersIn(text)).not.toContain('Whiskers');
+    expect(othersIn(text).length).toBeGreaterThan(0);
+    expect(text).toContain('>Others of “Dogs”</h2>\n<p class="understood">Dropped from your search: Female, Very large.</p>');
+  });
+
+  test('of more than a page says what it has counted', async () => {
+    const shelterId = await addShelter('The Crowd', 'Athlone', 53.42, -7.94);
+    for (let n = 0; n < 26; n += 1) await moveTo(await addAnimal(`Crowd ${n}`, 1, n < 25 ? { sex: 'female' } : {}), shelterId);
+    const { text } = await visit(`/?shelter=${shelterId}`);
+    expect(text).toContain('>At least 25 animals</h1><p class="understood">So many have a known sex; the others are not counted.</p>');
+  });
+
+  test('with a range of sizes names them, and the range can be turned off', async () => {
+    const { text } = await visit(`/?q=${encodeURIComponent('dog not too big')}`);
+    expect(text).toMatch(/<a href="\/\?category=1">Small or medium /);
+    expect((await visit('/?category=1&sizeMax=medium')).status).toBe(200);
+    expect((await visit('/?category=1&sizeMax=enormous')).status).toBe(404);
+  });
+
   test('has a link first that skips the search, the kinds and the tabs, and leads to what was found', async () => {
     const { text } = await visit('/?category=1&q=merry');
     expect(text.indexOf('<a class="skip" href="#results">Skip to the animals</a>')).toBe(text.indexOf('<a '));

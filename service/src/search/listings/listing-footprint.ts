@@ -1,6 +1,7 @@
 import { bitsOfAll, type Coordinates, type Footprint, type ListingFootprint } from '../../animals/list-cache/shown-changes.ts';
 import { folded } from '../../domain/label-spellings.ts';
-import { type AnimalFilterName, type FilterKind, type FilterRow, filterRows } from '../../domain/listing-filters.ts';
+import { type AnimalFilterName, type FilterKind, type FilterRow, filterRows, sizesOf } from '../../domain/listing-filters.ts';
+import type { Size } from '../../domain/profile-fields.ts';
 import { distanceKm } from './geography.ts';
 import { spellingsOf } from './labels.ts';
 import type { AskedSearch, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
@@ -106,6 +107,7 @@ const combine = (one: Choices, other: Choices): Choices =>
 function termsOf(row: FilterRow, value: unknown): Choices[] {
   if (value === undefined) return [];
   if ('spellings' in row) return labelsOf(value).map((label) => spellingsOf(row.spellings, label).map(wordsOfSpelling));
+  if (row.kind === 'sizes') return [sizesOf(row.is, value as Size).map((size) => [`${row.term}=${size}`])];
   const valuesOf = requiredValues[row.kind];
   return row.term === undefined || !valuesOf ? [] : [[valuesOf(value).map((one) => `${row.term}=${one}`)]];
 }

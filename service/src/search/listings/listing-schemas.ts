@@ -94,6 +94,7 @@ const parameters: { readonly [Kind in FilterKind]: (row: FilterRowOf<Kind>) => T
   ids: ({ countMax, about }) => Type.Array(Int64(), { maxItems: countMax, description: about }),
   age: ({ values, about }) => StringEnum(values, { description: about }),
   spelling: ({ values, about }) => StringEnum(values, { description: about }),
+  sizes: ({ values, about }) => StringEnum(values, { description: about }),
   months: ({ max, about }) => Type.Integer({ minimum: 0, maximum: max, description: about }),
   not: ({ countMax, about, example }) =>
     Type.Array(

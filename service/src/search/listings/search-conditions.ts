@@ -8,6 +8,7 @@ import {
   type FilterValue,
   filterRows,
   readExcluded,
+  sizesOf,
   type TermKind,
 } from '../../domain/listing-filters.ts';
 import { type AgeBand, ageBandEndYears, ageBands } from '../../domain/profile-fields.ts';
@@ -183,6 +184,7 @@ const conditions: { readonly [Kind in ColumnKind]: Condition<Kind> } = {
     is === 'min'
       ? `${column} <= ${monthsAgo(parameters.add(today), months)}`
       : `${column} > ${monthsAgo(parameters.add(today), months + 1)}`,
+  sizes: (column, size, parameters, { row: { is } }) => `${column} = any(${parameters.add(sizesOf(is, size))}::text[])`,
   not: (column, texts, parameters, { today }) =>
     texts.map((text) => excludedCondition(column, { ...readExcluded(text), today }, parameters)).join(' and ') || 'true',
   label: (column, label, parameters, { row }) => labelCondition(column, spellingsOf(row.spellings, label), parameters),
@@ -219,6 +221,12 @@ const termQueries: { readonly [Kind in TermKind]: TermQuery<Kind> } = {
     `${parameters.add(
       birthYearsOf(row, months, today)
         .map((year) => wordOf(row.term, year))
+        .join(' | '),
+    )}::tsquery`,
+  sizes: ({ is, term }, size, parameters) =>
+    `${parameters.add(
+      sizesOf(is, size)
+        .map((one) => wordOf(term, one))
         .join(' | '),
     )}::tsquery`,
   label: ({ spellings }, label, parameters) => labelQuery(spellingsOf(spellings, label), parameters),

@@ -1,6 +1,6 @@
 import { folded } from '../../domain/label-spellings.ts';
-import { listingFilters, readExcluded } from '../../domain/listing-filters.ts';
-import { companions } from '../../domain/profile-fields.ts';
+import { listingFilters, readExcluded, sizesOf } from '../../domain/listing-filters.ts';
+import { companions, type Size, sizes } from '../../domain/profile-fields.ts';
 import { both, isPossible, monthsOf } from './age-phrases.ts';
 import { negatedAt } from './negations.ts';
 import type { Correction, Part, PhraseFilters, Vocabulary } from './phrase-filters.ts';
@@ -115,8 +115,24 @@ function ambiguousFilters(parts: readonly Part[]): ReadonlySet<string> {
   }
   const ambiguous = [...values].filter(([, different]) => different.size > 1).map(([name]) => name);
   const months = parts.map(({ filters = {} }) => monthsOf(filters)).reduce(both, {});
-  return new Set([...ambiguous, ...(isPossible(months) ? [] : ['age', 'ageMonthsMin', 'ageMonthsMax'])]);
+  const areSizesPossible = sizesAllowed(...parts.map(({ filters = {} }) => filters)).length > 0;
+  return new Set([
+    ...ambiguous,
+    ...(isPossible(months) ? [] : ['age', 'ageMonthsMin', 'ageMonthsMax']),
+    ...(areSizesPossible ? [] : ['size', 'sizeMin', 'sizeMax']),
+  ]);
 }
+
+/** The sizes that all of these filters allow. */
+const sizesAllowed = (...all: readonly GivenFilters[]): readonly Size[] =>
+  sizes.filter((one) =>
+    all.every(
+      ({ size = one, sizeMin, sizeMax }) =>
+        size === one &&
+        (sizeMin === undefined || sizesOf('min', sizeMin).includes(one)) &&
+        (sizeMax === undefined || sizesOf('max', sizeMax).includes(one)),
+    ),
+  );
 
 const saysThemAlready = (given: GivenFilters, meant: PhraseFilters) =>
   Object.entries(meant).some(([name, value]) => {
@@ -126,6 +142,7 @@ const saysThemAlready = (given: GivenFilters, meant: PhraseFilters) =>
 
 const contradicts = (meant: PhraseFilters, given: GivenFilters, ambiguous: ReadonlySet<string>) =>
   !isPossible(both(monthsOf(meant), monthsOf(given))) ||
+  sizesAllowed(meant, given).length === 0 ||
   Object.entries(meant).some(([name, value]) => {
     const other = given[name as keyof PhraseFilters];
     return ambiguous.has(name) || (!Array.isArray(value) && other !== undefined && !isSame(other, value));

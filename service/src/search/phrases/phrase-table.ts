@@ -1,6 +1,6 @@
 import { breedSpellings, colorSpellings, type Spellings } from '../../domain/label-spellings.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
-import type { AgeBand, Companion, coats, knownSexes, sizes } from '../../domain/profile-fields.ts';
+import type { AgeBand, Companion, coats, knownSexes, Size } from '../../domain/profile-fields.ts';
 
 /** What a phrase of a search means, as filters. Empty: nothing that is searched for. */
 export interface Meaning {
@@ -13,7 +13,9 @@ export interface Meaning {
   readonly ageMonthsMin?: number;
   readonly ageMonthsMax?: number;
   readonly sex?: (typeof knownSexes)[number];
-  readonly size?: (typeof sizes)[number];
+  readonly size?: Size;
+  readonly sizeMin?: Size;
+  readonly sizeMax?: Size;
   readonly coat?: (typeof coats)[number];
   readonly goodWith?: readonly Companion[];
 }
@@ -101,7 +103,29 @@ export const searchPhrases: readonly Phrases[] = [
     means: { size: 'medium' },
     en: ['medium', 'medium sized', 'medium size', 'mid sized', 'mid size', 'midsize', 'midsized', 'average sized', 'medium breed'],
   },
-  { means: { size: 'large' }, en: ['large', 'big', 'large sized', 'large size', 'larger', 'bigger', 'large breed', 'big breed'] },
+  // Who looks for a big dog is glad of a very big one.
+  {
+    means: { sizeMin: 'large' },
+    en: [
+      ...['large', 'big', 'large sized', 'large size', 'larger', 'bigger', 'large breed', 'big breed'],
+      ...sizePairs(['large', 'big'], ['extra large', 'very large', 'very big', 'giant', 'huge']),
+    ],
+  },
+  {
+    means: { sizeMax: 'medium' },
+    en: [
+      ...['not', 'nothing', 'none'].flatMap((no) =>
+        ['', ' too', ' very', ' so', ' that'].flatMap((very) => [`${no}${very} big`, `${no}${very} large`]),
+      ),
+      ...['no bigger than', 'no larger than', 'not bigger than', 'not larger than', 'up to', 'at most'].map((lead) => `${lead} medium`),
+      ...['medium or smaller', 'smaller than large', ...sizePairs(['small', 'little'], ['medium', 'medium sized'])],
+    ],
+  },
+  {
+    means: { sizeMin: 'medium' },
+    en: ['medium or larger', 'medium or bigger', 'medium and larger', 'at least medium', 'not smaller than medium'],
+  },
+  { means: { sizeMin: 'medium', sizeMax: 'large' }, en: sizePairs(['medium', 'medium sized'], ['large', 'big']) },
   {
     means: { size: 'extra_large' },
     en: ['extra large', 'extra big', 'xl', 'giant', 'huge', 'enormous', 'very large', 'very big', 'giant breed', 'giant sized'],
@@ -176,6 +200,11 @@ function coatPhrases(...lengths: readonly string[]): string[] {
   return lengths.flatMap((length) =>
     ['hair', 'haired', 'coat', 'coated', 'fur', 'furred', 'furry'].flatMap((what) => [`${length} ${what}`, `${length}${what}`]),
   );
+}
+
+/** "small to medium". */
+function sizePairs(from: readonly string[], to: readonly string[]): string[] {
+  return from.flatMap((one) => to.flatMap((other) => [' to ', ' or ', ' and ', ' '].map((joint) => `${one}${joint}${other}`)));
 }
 
 /** Phrases that look as if others were in them, and are searched as words. */

@@ -154,6 +154,20 @@ const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
     leave: change({ size: 'small' }),
     enter: change({ size: 'large' }),
   }),
+  sizeMin: () => ({
+    query: 'sizeMin=large',
+    matching: profile({ size: 'extra_large' }),
+    other: profile({ size: 'medium' }),
+    leave: change({ size: 'small' }),
+    enter: change({ size: 'large' }),
+  }),
+  sizeMax: () => ({
+    query: 'sizeMax=medium',
+    matching: profile({ size: 'small' }),
+    other: profile({ size: 'large' }),
+    leave: change({ size: 'extra_large' }),
+    enter: change({ size: 'medium' }),
+  }),
   coat: () => ({
     query: 'coat=wire',
     matching: profile({ coat: 'wire' }),

@@ -118,6 +118,8 @@ export const negatedSearches: readonly NegatedSearch[] = [
   search('not suitable for families with young children', ['Brutus'], ['Angel', 'Elsa']),
 
   // What it is not.
+  search('dog not too big', ['Angel', 'Cloud', 'Dot'], ['Brutus', 'Elsa']),
+  search('no big dogs', ['Angel', 'Cloud', 'Dot', 'Elsa'], ['Brutus']),
   search('dog not small', ['Brutus', 'Cloud'], ['Angel', 'Dot', 'Elsa']),
   search('not small dog', ['Brutus', 'Cloud'], ['Angel', 'Dot', 'Elsa']),
   search('cat not black', ['Fritz'], ['Elsa', 'Angel', 'Brutus']),

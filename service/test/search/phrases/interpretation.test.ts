@@ -199,7 +199,38 @@ describe('A search', () => {
     expect(read(q, given)).toEqual(expected);
   });
 
+  test.each<[string, PhraseFilters & { rest?: string }]>([
+    ['big dog', { categoryId: dogs, sizeMin: 'large' }],
+    ['large', { sizeMin: 'large' }],
+    ['large or extra large dogs', { categoryId: dogs, sizeMin: 'large' }],
+    ['huge dog', { categoryId: dogs, size: 'extra_large' }],
+    ['very big dog', { categoryId: dogs, size: 'extra_large' }],
+    ['dog not too big', { categoryId: dogs, sizeMax: 'medium' }],
+    ['dog, nothing too large', { categoryId: dogs, sizeMax: 'medium' }],
+    ['not big', { sizeMax: 'medium' }],
+    ['no big dogs', { not: [`sizeMin:large,categoryId:${dogs}`] }],
+    ['not a big dog', { not: [`sizeMin:large,categoryId:${dogs}`] }],
+    ['small to medium dog', { categoryId: dogs, sizeMax: 'medium' }],
+    ['medium to large dog', { categoryId: dogs, sizeMin: 'medium', sizeMax: 'large' }],
+    ['medium or larger', { sizeMin: 'medium' }],
+    ['big or huge', { sizeMin: 'large' }],
+    ['big heart', { rest: 'big heart' }],
+  ])('%s: a size is a range', (q, expected) => {
+    expect(read(q) ?? { rest: q }).toEqual(expected);
+  });
+
+  test.each<[string, PhraseFilters, ReturnType<typeof read>]>([
+    ['big dog', { size: 'small' }, { categoryId: dogs, rest: 'big' }],
+    ['big dog', { size: 'extra_large' }, { categoryId: dogs, sizeMin: 'large' }],
+    ['not too big', { sizeMin: 'large' }, undefined],
+    ['small dog', { sizeMin: 'medium' }, { categoryId: dogs, rest: 'small' }],
+    ['big dog', { not: ['sizeMin:large'] }, { categoryId: dogs, rest: 'big' }],
+  ])('%s beside %o is no range that has no size', (q, given, expected) => {
+    expect(read(q, given)).toEqual(expected);
+  });
+
   test('with two of a kind has neither as a filter', () => {
+    expect(read('small or huge dog')).toEqual({ categoryId: dogs, rest: 'small huge' });
     expect(read('small or large dog')).toEqual({ categoryId: dogs, rest: 'small large' });
     expect(read('cats and dogs')).toBeUndefined();
   });
