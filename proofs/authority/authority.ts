@@ -233,6 +233,7 @@ async function adminsClaim(ends: Ends, random: SeededRandom, rounds: number): Pr
       return ends.endOther(admin, others[random.between(0, others.length - 1)] ?? admin, random.chance(0.5));
     });
     for (const outcome of await Promise.allSettled(acts)) figures[outcome.status === 'fulfilled' ? outcome.value : 'failed'] += 1;
+    await ends.removeAll(admins);
   }
   return {
     claim: `${rounds} times, ${actsAtOnce} admins of a shelter remove each other or lower each other's role, all at once: acts that neither succeed nor are rejected`,

@@ -132,6 +132,15 @@ export class Ends implements AsyncDisposable {
     }
   }
 
+  /** Those of them who are still there: a store has a bound of people. */
+  async removeAll(people: readonly SignedIn[]): Promise<void> {
+    for (const { person } of people) {
+      await this.#inDb((tx) => this.#code.removePerson(tx, silent, operator, person.id)).catch((error: unknown) => {
+        if (!(error instanceof this.#code.PeopleError)) throw error;
+      });
+    }
+  }
+
   async resume(): Promise<void> {
     await this.#code.setSuspended(this.#dependencies.db, silent, testAuthor, await this.#staffClient(), false);
   }
