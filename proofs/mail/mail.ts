@@ -27,6 +27,8 @@ interface Size {
 
 const full: Size = { messages: 10_000, kills: 20, erased: 300, killPauseMs: 6_000 };
 const small: Size = { messages: 540, kills: 2, erased: 20, killPauseMs: 1_000 };
+/** Each may tell 5,000 adopters of its decisions in a day. */
+const shelters = 4;
 const workersAtOnce = 2;
 const senders = 4;
 /** What a worker has sent and not recorded when it is killed was taken by the server within this time before. */
@@ -296,13 +298,15 @@ async function countEnds(store: Store): Promise<{ sent: number; failed: number }
 async function addApplications(store: Store, count: number): Promise<void> {
   await store.createKey('partner', 'pro');
   await store.homeward('pets', 'add', '--name', 'Biscuit', '--category', '1');
+  for (let i = 1; i < shelters; i += 1) await store.homeward('shelters', 'create', '--name', `Shelter ${i}`);
   await queryStore(store, 'update shelters set email = $1', [shelterAddress]);
   await queryStore(store, 'update confirmed_shelters set email = $1', [shelterAddress]);
   const names = Array.from({ length: count }, (_, i) => storable(hostileNames[i % hostileNames.length] ?? ''));
   await queryStore(
     store,
     `insert into applications (client_id, pet_id, shelter_id, status, is_mailed, adopter_name, adopter_email, adopter_address, is_confirmed, answers)
-      select (select min(id) from clients), (select min(id) from pets), 1, 'declined', true, name, 'adopter' || n || '@example.org', 'adopter' || n || '@example.org', true, '[]'
+      select (select min(id) from clients), (select min(id) from pets),
+        (select id from shelters order by id offset n % ${shelters} limit 1), 'declined', true, name, 'adopter' || n || '@example.org', 'adopter' || n || '@example.org', true, '[]'
       from unnest($1::text[]) with ordinality as given (name, n) order by n`,
     [names],
   );
