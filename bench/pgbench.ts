@@ -31,8 +31,8 @@ export async function pgbench(store: Store, { keys, folder }: { keys: readonly B
   };
 }
 
-/** Of the statement's parameters, in their order: the animal, its author, its shelter, and whether its client owns it. */
-const values = [':name', ':category', ':status', ':client', ':key', '1', 'false'];
+/** Of the statement's parameters, in their order: the animal, its author, its shelter, whether its client owns it, and whether a hold follows. */
+const values = [':name', ':category', ':status', ':client', ':key', '1', 'false', 'false'];
 
 /** The statement that the service's own function sends; its parameters become variables of pgbench. */
 async function writeScript(keys: readonly BenchKey[]): Promise<string> {

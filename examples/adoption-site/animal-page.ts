@@ -7,6 +7,7 @@ import { gallery } from './gallery.ts';
 import { type Html, html } from './html.ts';
 import { animalData } from './json-ld.ts';
 import { layout } from './layout.ts';
+import { openingText } from './opening-text.ts';
 import { type Outcome, outcomeBox } from './outcome.ts';
 import type { OwnState } from './own-requests.ts';
 import { pictureOf } from './photo.ts';
@@ -75,7 +76,8 @@ ${profile.description !== null && html`<div class="story">${profile.description.
 ${profile.tags.length > 0 && html`<ul class="tags" aria-label="In a few words">${profile.tags.map((tag) => html`<li>${tag}</li>`)}</ul>`}
 ${profile.videoUrl !== null && isWebAddress(profile.videoUrl) && html`<p><a href="${profile.videoUrl}" rel="noopener nofollow">Watch a video of ${name}</a></p>`}
 <section><h2>Where ${name} is</h2>
-${shelterContact(shelter)}</section>
+${shelterContact(shelter)}
+${terms && opening(terms)}</section>
 </div>
 ${canAsk && html`<section class="ask">${terms && byApplication ? applyFor(listing, terms) : askFor(listing, form)}</section>`}
 </article>
@@ -98,6 +100,10 @@ function together({ pet: { name } }: PetListing, bonded: readonly PetListing[]):
 <ul>${bonded.map((one) => html`<li data-animal="${one.pet.id}" data-status="${shownOf(one).status}"><a href="/animals/${one.pet.id}">${pictureOf(one, { sizes: '4rem', loading: 'lazy' })}${one.pet.name}</a>${statusBadge(one, { usual: 'available' })}</li>`)}</ul></aside>`
   );
 }
+
+/** As the page is made: it may stay open, so it says what holds until the next change. */
+const opening = ({ openingHours, timezone }: Terms): Html | false =>
+  openingHours !== null && timezone !== null && html`<p class="opening">${openingText(openingHours, timezone, new Date())}</p>`;
 
 const companionTexts = { yes: 'yes', no: 'no', unknown: 'not known yet' };
 

@@ -4,6 +4,7 @@ import type {
   Correction,
   Facets,
   Int64,
+  OpeningHours,
   Order,
   PetListing,
   Question,
@@ -77,6 +78,7 @@ export interface Terms {
   readonly questions: readonly Question[];
   /** Of the shelter, by its name in the IANA database. */
   readonly timezone: string | null;
+  readonly openingHours: OpeningHours | null;
 }
 
 /** Whether adopters apply for the animal now, also while it is promised to one of them. */
@@ -199,9 +201,9 @@ export class Catalogue {
 
   async terms(shelterId: Int64): Promise<Terms> {
     const read = async (): Promise<Terms> => {
-      const { adoption, applicationNote: note, timezone } = await this.#store.shelters.get(shelterId);
+      const { adoption, applicationNote: note, timezone, openingHours } = await this.#store.shelters.get(shelterId);
       const asks = adoption === 'application';
-      return { adoption, note, timezone, questions: asks ? (await this.#store.shelters.questions(shelterId)).questions : [] };
+      return { adoption, note, timezone, openingHours, questions: asks ? (await this.#store.shelters.questions(shelterId)).questions : [] };
     };
     // The feed has no events of shelters, so no change of it concerns this.
     return (await this.#read('shelter', String(shelterId), read, '')).value;

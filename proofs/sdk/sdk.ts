@@ -14,7 +14,7 @@ import { nodeRuntime, openBrowserRuntime, type Runtime } from './sdk-runtimes.ts
 import { type CallOutcome, callWithoutPause, iterate, write } from './sdk-scenarios.ts';
 
 const source = fileURLToPath(new URL('../../sdk/src', import.meta.url));
-const bytesMax = 14_500;
+const bytesMax = 18_000;
 const animals = 10_000;
 const callMinutes = 10;
 const perMinute = 60;

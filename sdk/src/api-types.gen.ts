@@ -163,6 +163,72 @@ export type Outcome = {
     undoableUntil?: string;
 };
 
+/**
+ * From when to when, by the shelter's clocks.
+ */
+export type Opening = {
+    /**
+     * When it opens.
+     */
+    from: string;
+    /**
+     * When it closes, later than `from`. A day ends at 24:00: what is after midnight belongs to the next day.
+     */
+    to: string;
+};
+
+/**
+ * When visitors may come, by the clocks of the shelter's time zone.
+ */
+export type OpeningHours = {
+    /**
+     * The usual week. A weekday that is not here is closed.
+     */
+    weekly: {
+        /**
+         * On Monday.
+         */
+        monday?: Array<Opening>;
+        /**
+         * On Tuesday.
+         */
+        tuesday?: Array<Opening>;
+        /**
+         * On Wednesday.
+         */
+        wednesday?: Array<Opening>;
+        /**
+         * On Thursday.
+         */
+        thursday?: Array<Opening>;
+        /**
+         * On Friday.
+         */
+        friday?: Array<Opening>;
+        /**
+         * On Saturday.
+         */
+        saturday?: Array<Opening>;
+        /**
+         * On Sunday.
+         */
+        sunday?: Array<Opening>;
+    };
+    /**
+     * Days that differ from their weekday, such as holidays. Returned in the order of their dates.
+     */
+    exceptions: Array<{
+        /**
+         * The day.
+         */
+        date: string;
+        /**
+         * In place of those of its weekday. An empty list: closed.
+         */
+        hours: Array<Opening>;
+    }>;
+};
+
 export type NewShelter = {
     /**
      * The shelter's name.
@@ -180,6 +246,8 @@ export type NewShelter = {
     longitude?: number | null;
     timezone?: string | null;
     applicationNote?: string | null;
+    mailReceived?: string | null;
+    mailAccepted?: string | null;
     /**
      * How its animals are adopted. order: Partners order its animals: the first to ask reserves one. application: Partners send it applications, of which its staff accept one. Only staff place orders.
      */
@@ -188,6 +256,11 @@ export type NewShelter = {
      * How many open applications of partners an animal of the shelter may have. Where it is 10 or more, a fifth of them, and at least 3, is kept from each client for the others. Staff can enter as many again.
      */
     applicationsMax?: number;
+    /**
+     * Whether each new animal begins with a hold of the reason `other`, until staff end it.
+     */
+    newAnimalsHeld?: boolean;
+    openingHours?: OpeningHours | null;
 };
 
 /**
@@ -210,6 +283,8 @@ export type ShelterChanges = {
     longitude?: number | null;
     timezone?: string | null;
     applicationNote?: string | null;
+    mailReceived?: string | null;
+    mailAccepted?: string | null;
     /**
      * How its animals are adopted. order: Partners order its animals: the first to ask reserves one. application: Partners send it applications, of which its staff accept one. Only staff place orders.
      */
@@ -218,6 +293,11 @@ export type ShelterChanges = {
      * How many open applications of partners an animal of the shelter may have. Where it is 10 or more, a fifth of them, and at least 3, is kept from each client for the others. Staff can enter as many again.
      */
     applicationsMax?: number;
+    /**
+     * Whether each new animal begins with a hold of the reason `other`, until staff end it.
+     */
+    newAnimalsHeld?: boolean;
+    openingHours?: OpeningHours | null;
 };
 
 /**
@@ -251,7 +331,17 @@ export type Shelter = {
      * How many open applications of partners an animal of the shelter may have. Where it is 10 or more, a fifth of them, and at least 3, is kept from each client for the others. Staff can enter as many again.
      */
     applicationsMax: number;
+    /**
+     * Whether each new animal begins with a hold of the reason `other`, until staff end it.
+     */
+    newAnimalsHeld: boolean;
     applicationNote: string | null;
+    /**
+     * When visitors may come. Null: nobody has said it.
+     */
+    openingHours: OpeningHours | null;
+    mailReceived: string | null;
+    mailAccepted: string | null;
 };
 
 export type PetShelter = {

@@ -21,6 +21,8 @@ export type {
   NewPet,
   NewShelter,
   NewWebhook,
+  Opening,
+  OpeningHours,
   Order,
   OrderEvent,
   OrderInEvent,
@@ -48,6 +50,7 @@ export type {
 export { ConnectionError, HomewardError } from './errors.ts';
 export type { FeedEvent, FollowOptions } from './feed.ts';
 export type { Correction, Listing, Page, Understood } from './listing.ts';
+export { type OpeningState, openingState } from './opening-hours.ts';
 export { placeholderColor } from './placeholder-color.ts';
 export type { RateLimit } from './rate-limit.ts';
 export { createStore, type Store } from './store.ts';

@@ -19,6 +19,10 @@ export interface ShelterBody {
   readonly adoption: 'order' | 'application';
   readonly applicationsMax: number;
   readonly applicationNote: string | null;
+  readonly openingHours: object | null;
+  readonly newAnimalsHeld: boolean;
+  readonly mailReceived: string | null;
+  readonly mailAccepted: string | null;
 }
 
 export async function addShelter(store: TestStore, name = 'Danube Shelter'): Promise<number> {

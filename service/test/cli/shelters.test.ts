@@ -46,6 +46,31 @@ describe('homeward shelters', () => {
   });
 });
 
+describe('homeward shelters hours', () => {
+  test('shows when visitors may come, and replaces it by what a file has', async () => {
+    const id = String(await addShelter(store, 'Lake Shelter'));
+    const none = await homeward(['shelters', 'hours', id], { env });
+    expect(none.stdout).toContain(`Shelter ${id} has not said when it is open.`);
+    const openingHours = { weekly: { saturday: [{ from: '10:00', to: '17:00' }] }, exceptions: [{ date: '2026-12-26', hours: [] }] };
+    const file = path.join(folder, 'hours.json');
+    writeFileSync(file, JSON.stringify({ openingHours }));
+    expect(await homewardJson(['shelters', 'hours', id, '--file', file], env)).toEqual({ openingHours });
+    const { stdout } = await homeward(['shelters', 'hours', id], { env });
+    expect(stdout).toMatch(/saturday\s+10:00-17:00/);
+    expect(stdout).toMatch(/2026-12-26\s+closed/);
+    writeFileSync(file, JSON.stringify({ openingHours: { weekly: { saturday: [{ from: '10', to: '17' }] }, exceptions: [] } }));
+    const wrong = await homeward(['shelters', 'hours', id, '--file', file], { env });
+    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('must be a time such as 09:30') });
+  });
+
+  test('new animals and what mail adds are values of a shelter like the others', async () => {
+    const id = await addShelter(store, 'Held Shelter');
+    const values = ['--new-animals-held', 'true', '--mail-received', 'We answer on Tuesdays.', '--mail-accepted', 'Bring a lead.'];
+    const updated = await homewardJson<ShelterBody>(['shelters', 'update', String(id), ...values], env);
+    expect(updated).toMatchObject({ newAnimalsHeld: true, mailReceived: 'We answer on Tuesdays.', mailAccepted: 'Bring a lead.' });
+  });
+});
+
 describe('homeward shelters confirm', () => {
   const change = async (values: string) => {
     const id = await addShelter(store, 'Lake Shelter');

@@ -187,8 +187,8 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Name of an animal, a category, an adopter', '{lengthMax} characters', 'platform/http/schemas.ts'],
   ['E-mail address', '{maxLength} characters', 'platform/http/schemas.ts'],
   [
-    'Description, address, town, postcode, telephone number, website and time zone of a shelter; its note for applicants',
-    '{description}, {address}, {town}, {postcode}, {phone}, {website} and {timezone} characters; {applicationNote}',
+    'Description, address, town, postcode, telephone number, website and time zone of a shelter; its note for applicants; each of its texts in mail',
+    '{description}, {address}, {town}, {postcode}, {phone}, {website} and {timezone} characters; {applicationNote}; {mailReceived}',
     'adoption/shelters/shelter-schemas.ts',
   ],
   [
@@ -214,6 +214,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '1 for a client; {stepsMax}, each in its own transaction; {bulkHeldSeconds} s after the last; {keptDays} days',
     'adoption/applications/bulk-ends.ts',
   ],
+  ['Opening hours of a shelter', '{openingsOfDayMax} times a day; {openingExceptionsMax} days that differ', 'domain/opening-hours.ts'],
   [
     'A search for adopters: words; compared one by one; read from the index; shown',
     '{partsMax}; the newest {readMax}; {foundMax}; {adoptersShownMax}',

@@ -43,7 +43,6 @@ const store = await openTestStore();
 const { catalogue, config } = store.dependencies;
 for (const { categoryId, ...animal } of devAnimals())
   await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, {
-    categories: config.categories,
     shelterId: firstShelterId,
   });
 const { key } = await store.createKey({ client: 'dev' });

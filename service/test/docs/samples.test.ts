@@ -214,10 +214,9 @@ async function addOrderedAnimal(store: TestStore, key: TestKey): Promise<void> {
 }
 
 async function addAnimals(store: TestStore): Promise<void> {
-  const { catalogue, config } = store.dependencies;
+  const { catalogue } = store.dependencies;
   for (const { categoryId, ...animal } of devAnimals().slice(0, 30)) {
     await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, {
-      categories: config.categories,
       shelterId: firstShelterId,
     });
   }

@@ -33,7 +33,11 @@ export interface MailTexts {
     /** `{count}` is the number of the others. */
     readonly more: Plural;
     readonly end: string;
+    /** Before the link: to the list in the console, or, where there is none, to that of the API. */
+    readonly list: Readonly<Record<'people' | 'programs', string>>;
   };
+  /** Before the contact: what the shelter wants to be said with each message of the kind. `{text}` is in its words. */
+  readonly added: string;
   /** In place of a name that store staff have not confirmed. `{id}` is its number. */
   readonly unnamedShelter: string;
   /** In place of one that is unlike a name. */
@@ -169,8 +173,13 @@ const en: MailTexts = {
     },
     one: '- application {id}, for {pet}',
     more: { one: '- and one more', other: '- and {count} more' },
-    end: 'The adopters are told as soon as you decide. An application that has no answer for {expiry} days is closed, and its adopter is told that too. This is the list, for programs with a key of your shelter:',
+    end: 'The adopters are told as soon as you decide. An application that has no answer for {expiry} days is closed, and its adopter is told that too.',
+    list: {
+      people: 'You find them here, once you have signed in:',
+      programs: 'This is the list, for programs with a key of your shelter:',
+    },
   },
+  added: '{shelter} adds:\n\n{text}',
   unnamedShelter: 'Shelter {id}',
   unnamedAnimal: 'Animal {id}',
   contact: { title: '{shelter}', email: 'E-mail', phone: 'Telephone', website: 'Website', address: 'Address' },

@@ -8,7 +8,7 @@ import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { mailTexts } from './application-mail-texts.ts';
 import type { Application } from './application-schemas.ts';
 import { cancelledLinkMail, farewellKind, linkMailKinds } from './link-mail.ts';
-import { adopterMessage, shelterMessage } from './mail-messages.ts';
+import { adopterMessage, type ListLink, shelterMessage } from './mail-messages.ts';
 import { findMailedApplication, findShelterTold, selectJustUnanswered, type Unanswered } from './mail-queries.ts';
 import type { Told } from './staff-queries.ts';
 
@@ -39,7 +39,7 @@ export const applicationMailKinds: Readonly<Record<string, MailKind>> = {
   [shelterKind]: { countsAs: 'nothing', shelterBound: 'own' },
 };
 /** What an adopter is told while the store knows who that is. */
-const adopterKinds = [...Object.keys(adopterMail), ...cancelledLinkMail];
+export const adopterKinds = [...Object.keys(adopterMail), ...cancelledLinkMail];
 
 /** After this time without an act, an application is named in the shelter's mail. */
 export const unansweredDays = 14;
@@ -105,7 +105,7 @@ export interface MailLinks {
   pageUrl(applicationId: bigint, linkNumber: bigint): string;
   /** The same, where the address can be confirmed. Only ever mailed. */
   confirmUrl(applicationId: bigint, linkNumber: bigint): string;
-  applicationsUrl(shelterId: bigint): string;
+  applicationsList(shelterId: bigint): ListLink;
 }
 
 export interface MailSettings {
@@ -122,8 +122,8 @@ export function applicationMailReader({ links, store, language, applicationExpir
   return async (db: Db, { kind, subjectId }): Promise<MailMessage | undefined> => {
     if (kind === shelterKind) {
       const told = await findShelterTold(db, subjectId, { days: unansweredDays, countMax, oldestMax });
-      const url = links.applicationsUrl(subjectId);
-      return told && shelterMessage(words, told, { url, days: unansweredDays, expiryDays: applicationExpiryDays });
+      const list = links.applicationsList(subjectId);
+      return told && shelterMessage(words, told, { list, days: unansweredDays, expiryDays: applicationExpiryDays });
     }
     if (!isAdopterKind(kind)) throw new Error(`mail of the kind ${kind} is about nothing that is known`);
     const application = await findMailedApplication(db, subjectId);

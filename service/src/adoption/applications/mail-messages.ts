@@ -29,11 +29,18 @@ export function adopterMessage(words: MailWords, kind: AdopterMailKind, applicat
     subject: fill(text.subject, values),
     text: messageTextOf([
       ...[greeting, ...paragraphs].map((part) => fill(part, values)),
+      ...addedBy(texts, shelter, kind),
       contactOf(texts, shelter),
       fill(texts.footer, values),
     ]),
     shelter: of,
   };
+}
+
+/** What the shelter adds, as store staff have confirmed it last. */
+function addedBy(texts: MailTexts, shelter: MailedShelter, kind: AdopterMailKind): string[] {
+  const text = kind === 'received' ? shelter.mailReceived : kind === 'accepted' ? shelter.mailAccepted : null;
+  return text === null ? [] : [fill(texts.added, { shelter: shelterNameIn(texts, shelter), text: quoted(text) })];
 }
 
 /** To somebody who may have nothing to do with the application: nothing that anybody but the operator has written, not even a name. */
@@ -50,23 +57,29 @@ function strangerMessage({ texts, store }: MailWords, kind: AdopterMailKind, add
 
 export const messageTextOf = (paragraphs: readonly string[]) => `${paragraphs.join('\n\n')}\n`;
 
+/** Where a shelter finds its applications, and whether people read that, or only programs with a key. */
+export interface ListLink {
+  readonly url: string;
+  readonly reader: 'people' | 'programs';
+}
+
 /** Undefined: it has no address, or nothing waits for it. No adopter's data. */
 export function shelterMessage(
   { texts, language, store }: MailWords,
   { shelter, submitted, unanswered, oldest }: ShelterTold,
-  { url, days, expiryDays }: { readonly url: string; readonly days: number; readonly expiryDays: number },
+  { list: { url, reader }, days, expiryDays }: { readonly list: ListLink; readonly days: number; readonly expiryDays: number },
 ): MailMessage | undefined {
   if (shelter.email === null || submitted + unanswered === 0) return undefined;
   const plural = (forms: Plural, count: number, values: Values = {}) =>
     fill(forms[new Intl.PluralRules(language).select(count)] ?? forms.other, { count: count.toLocaleString(language), ...values });
-  const { subject, submitted: lookedAt, unanswered: late, one, more, end } = texts.shelter;
+  const { subject, submitted: lookedAt, unanswered: late, one, more, end, list } = texts.shelter;
   const lines = oldest.map(({ id, pet }) => fill(one, { id: String(id), pet: animalNameIn(texts, pet) }));
   if (unanswered > oldest.length) lines.push(plural(more, unanswered - oldest.length));
   const paragraphs = [
     texts.greeting.withoutName,
     ...(submitted > 0 ? [plural(lookedAt, submitted, { shelter: shelterNameIn(texts, shelter) })] : []),
     ...(unanswered > 0 ? [`${plural(late, unanswered, { days: String(days) })}\n${lines.join('\n')}`] : []),
-    fill(end, { expiry: String(expiryDays) }),
+    `${fill(end, { expiry: String(expiryDays) })} ${list[reader]}`,
     url,
     fill(texts.footer, { store }),
   ];

@@ -30,10 +30,15 @@ export interface MailedShelter {
   readonly phone: string | null;
   readonly website: string | null;
   readonly address: string | null;
+  /** What the shelter adds to messages. */
+  readonly mailReceived: string | null;
+  readonly mailAccepted: string | null;
 }
 
-const confirmed = (field: string) => `'${field}', case when shelters.${field} is not null then confirmed_shelters.${field} end`;
-const shelterJson = `json_build_object('id', shelters.id::text, ${['name', 'email', 'phone', 'website', 'address'].map(confirmed).join(', ')})`;
+const confirmed = (field: string, column = field) =>
+  `'${field}', case when shelters.${column} is not null then confirmed_shelters.${column} end`;
+const shelterJson = `json_build_object('id', shelters.id::text, ${['name', 'email', 'phone', 'website', 'address'].map((field) => confirmed(field)).join(', ')},
+  ${confirmed('mailReceived', 'mail_received')}, ${confirmed('mailAccepted', 'mail_accepted')})`;
 const sheltersWithConfirmed = 'shelters left join confirmed_shelters on confirmed_shelters.shelter_id = shelters.id';
 
 /** Undefined: there is no such application, its adopter was erased, or is not told by e-mail. */

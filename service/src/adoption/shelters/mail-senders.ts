@@ -8,6 +8,7 @@ import { storeNameOf } from '../../platform/email-addresses.ts';
 import type { AdopterLink } from '../applications/adopter-links.ts';
 import { applicationMailKinds, applicationMailReader } from '../applications/application-mail.ts';
 import { readingLinkMail } from '../applications/link-mail.ts';
+import type { ListLink } from '../applications/mail-messages.ts';
 import { type PageToken, type PageTokens, pageUrl } from '../applications/page-tokens.ts';
 import { addressMailKinds, readingAddressMail } from './address-mail.ts';
 import type { ShelterLinks } from './shelter-links.ts';
@@ -37,13 +38,13 @@ export async function openMailSenders(
 
 /** What adopters and shelters are told. */
 export function adopterMailReader({ db, config, pageTokens }: Reading, { publicUrl, from, language }: MailConfig): ReadMail {
-  const links = linksOf(publicUrl, pageTokens);
+  const links = linksOf(publicUrl, pageTokens, config.consoleUrl);
   const store = storeNameOf(from);
   const ofApplications = applicationMailReader({ links, store, language, applicationExpiryDays: config.applicationExpiryDays });
   return readingLinkMail(db, { links, store, language }, ofApplications);
 }
 
-function linksOf(publicUrl: string, tokens: PageTokens) {
+function linksOf(publicUrl: string, tokens: PageTokens, consoleUrl: string) {
   const urlOf = (token: PageToken) => {
     const url = pageUrl(publicUrl, tokens, token);
     if (url === undefined) throw new Error('mail is on without a public URL');
@@ -53,6 +54,9 @@ function linksOf(publicUrl: string, tokens: PageTokens) {
     pageUrl: (id: bigint, number: bigint) => urlOf({ id, purpose: 'see', number }),
     confirmUrl: (id: bigint, number: bigint) => urlOf({ id, purpose: 'confirm', number }),
     actUrl: ({ id, number, act }: AdopterLink) => urlOf({ id, purpose: act, number }),
-    applicationsUrl: (shelterId: bigint) => `${publicUrl}/v1/applications?shelterId=${shelterId}`,
+    applicationsList: (shelterId: bigint): ListLink =>
+      consoleUrl === ''
+        ? { url: `${publicUrl}/v1/applications?shelterId=${shelterId}`, reader: 'programs' }
+        : { url: `${consoleUrl}/applications`, reader: 'people' },
   };
 }

@@ -3,7 +3,7 @@ import { noWords, type ShelterWords, type WordField, wordFields } from '../../do
 import { type Db, recentTransactionOf, runningTransaction, type Transaction } from '../../platform/db/handles.ts';
 import { type Shelter, type ShelterValues, shelterFields } from './shelter-schemas.ts';
 
-const columnOf = (field: keyof ShelterValues) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const columnOf = (field: keyof ShelterValues): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const columns = ['id', ...shelterFields.map(columnOf)]
   .map((column, i) => `shelters.${column} as "${['id', ...shelterFields][i]}"`)
   .join(', ');
@@ -70,7 +70,10 @@ export async function updateShelter(tx: ListingWriter, shelter: Shelter, isMoved
 }
 
 const isWaiting = (field: WordField) =>
-  `(shelters.${field} is not null and shelters.${field} is distinct from confirmed_shelters.${field})`;
+  `(shelters.${columnOf(field)} is not null and shelters.${columnOf(field)} is distinct from confirmed_shelters.${columnOf(field)})`;
+
+const confirmedColumns = wordFields.map((field) => `confirmed_shelters.${columnOf(field)} as "${field}"`).join(', ');
+const confirmedJson = `json_build_object(${wordFields.map((field) => `'${field}', confirmed_shelters.${columnOf(field)}`).join(', ')})`;
 
 /** Those that say what nobody has confirmed, by id, with what was confirmed. The table is read whole: this is rarely asked. */
 export async function selectWaiting(
@@ -78,7 +81,7 @@ export async function selectWaiting(
   { afterId, limit, fields }: { readonly afterId: bigint; readonly limit: number; readonly fields: readonly WordField[] },
 ): Promise<Array<{ readonly shelter: Shelter; readonly confirmed: ShelterWords }>> {
   const { rows } = await db.query<Shelter & { confirmed: ShelterWords | null }>({
-    text: `select ${columns}, to_jsonb(confirmed_shelters) as confirmed
+    text: `select ${columns}, case when shelter_id is not null then ${confirmedJson} end as confirmed
       from shelters left join confirmed_shelters on shelter_id = shelters.id
       where shelters.id > $1 and (${fields.map(isWaiting).join(' or ')}) order by shelters.id limit $2`,
     values: [afterId, limit],
@@ -90,7 +93,7 @@ export async function selectWaiting(
 export async function findConfirmed(db: Db, id: bigint): Promise<ShelterWords> {
   const { rows } = await db.query<ShelterWords>({
     name: 'confirmed-shelter',
-    text: `select ${wordFields.join(', ')} from confirmed_shelters where shelter_id = $1`,
+    text: `select ${confirmedColumns} from confirmed_shelters where shelter_id = $1`,
     values: [id],
   });
   return rows[0] ?? noWords;
@@ -100,8 +103,11 @@ export async function findConfirmed(db: Db, id: bigint): Promise<ShelterWords> {
 export async function upsertConfirmed(tx: Transaction, id: bigint, words: ShelterWords): Promise<void> {
   await tx.query({
     name: 'confirm-shelter',
-    text: `insert into confirmed_shelters (shelter_id, ${wordFields.join(', ')}) values ($1, ${wordFields.map((_, i) => `$${i + 2}`).join(', ')})
-      on conflict (shelter_id) do update set ${wordFields.map((field) => `${field} = excluded.${field}`).join(', ')}`,
+    text: `insert into confirmed_shelters (shelter_id, ${wordFields.map(columnOf).join(', ')}) values ($1, ${wordFields.map((_, i) => `$${i + 2}`).join(', ')})
+      on conflict (shelter_id) do update set ${wordFields
+        .map(columnOf)
+        .map((column) => `${column} = excluded.${column}`)
+        .join(', ')}`,
     values: [id, ...wordFields.map((field) => words[field])],
   });
 }
@@ -131,6 +137,36 @@ export async function selectShelterNames(db: Db, ids: readonly bigint[]): Promis
     values: [ids],
   });
   return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** A shelter as a list of the store's staff names it. */
+export interface NamedShelter {
+  readonly id: bigint;
+  readonly name: string;
+  readonly town: string | null;
+}
+
+const after = '($1::bigint is null or (lower(name), id) > (select lower(name), id from shelters where id = $1))';
+
+/** By name, from after the shelter `afterId` on. With a text, those that have it in their name or town, or as their number: then the table is read whole. */
+export async function selectSheltersByName(
+  db: Db,
+  { text, number, afterId, limit }: { text: string; number: bigint | undefined; afterId: bigint | undefined; limit: number },
+): Promise<NamedShelter[]> {
+  const { rows } =
+    text === ''
+      ? await db.query<NamedShelter>({
+          name: 'shelters-by-name',
+          text: `select id, name, town from shelters where ${after} order by lower(name), id limit $2`,
+          values: [afterId ?? null, limit],
+        })
+      : await db.query<NamedShelter>({
+          name: 'shelters-found',
+          text: `select id, name, town from shelters
+            where ${after} and (id = $4 or strpos(lower(name), lower($3)) > 0 or strpos(lower(town), lower($3)) > 0) order by lower(name), id limit $2`,
+          values: [afterId ?? null, limit, text, number ?? null],
+        });
+  return rows;
 }
 
 /** Those with the text in their name, and the one with the number. The table is read whole: this is rarely asked. */

@@ -3,6 +3,7 @@ import { type AdoptionMode, adoptionDefault, adoptionModes } from '../../domain/
 import { controls, reorderings } from '../../platform/characters.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { closedBody, EmailText, Int64, PlainName, PlainText, StringEnum } from '../../platform/http/schemas.ts';
+import { GivenOpeningHours, openingHoursSchemas } from './opening-hours-schemas.ts';
 
 const example = {
   name: 'Danube Shelter',
@@ -18,6 +19,10 @@ const example = {
   longitude: 16.4,
   timezone: 'Europe/Vienna',
 };
+const mailExamples = {
+  received: 'We answer on Tuesdays and Fridays.',
+  accepted: 'Bring your identity card, and a carrier or a lead.',
+};
 const noteExample = 'We look for homes with a garden. Our staff reply within a week.';
 
 /** In characters. */
@@ -30,10 +35,12 @@ export const lengthsMax = {
   postcode: 20,
   timezone: 64,
   applicationNote: 2_000,
+  mailReceived: 1_000,
+  mailAccepted: 1_000,
 };
 const applicationsMaxMax = 500;
 /** Where nothing else is given. */
-export const shelterDefaults = { adoption: adoptionDefault, applicationsMax: 100 } as const;
+export const shelterDefaults = { adoption: adoptionDefault, applicationsMax: 100, newAnimalsHeld: false } as const;
 
 /** One line of text. */
 const line = (description: string, lengthMax: number, sample: string) =>
@@ -67,6 +74,12 @@ const given = {
   longitude: degrees('In degrees east. Given together with the latitude.', 180, example.longitude),
   timezone: line('The time zone of the shelter, by its name in the IANA database.', lengthsMax.timezone, example.timezone),
   applicationNote: PlainText('What adopters should read before they apply, as plain text.', [noteExample], lengthsMax.applicationNote),
+  mailReceived: PlainText(
+    'What the message to an adopter adds whose application has come in, as plain text.',
+    [mailExamples.received],
+    lengthsMax.mailReceived,
+  ),
+  mailAccepted: PlainText('The same of an application that is accepted.', [mailExamples.accepted], lengthsMax.mailAccepted),
 };
 
 /** Null is accepted too: it removes the value. */
@@ -74,6 +87,13 @@ const orNull = <T extends TString | ReturnType<typeof degrees>>(schema: T) =>
   Type.Optional(
     Type.Union([schema, Type.Null()], { 'x-must-be': `${(schema as unknown as { 'x-must-be': string })['x-must-be']}, or null` }),
   );
+
+const openingHours = Type.Optional(
+  Type.Union([GivenOpeningHours, Type.Null()], {
+    'x-must-be':
+      'an object with weekly, which has times such as {"from":"09:30","to":"17:00"} by weekday, and exceptions, which has days with date and hours, or null',
+  }),
+);
 
 const optional = Object.fromEntries(Object.entries(given).map(([field, schema]) => [field, orNull(schema)])) as {
   [Name in keyof typeof given]: ReturnType<typeof orNull<(typeof given)[Name]>>;
@@ -92,6 +112,11 @@ const settings = {
     minimum: 1,
     maximum: applicationsMaxMax,
     examples: [shelterDefaults.applicationsMax],
+  }),
+  newAnimalsHeld: Type.Boolean({
+    description: 'Whether each new animal begins with a hold of the reason `other`, until staff end it.',
+    'x-must-be': 'true or false',
+    examples: [shelterDefaults.newAnimalsHeld],
   }),
 };
 const withDefault = <T extends TSchema>(schema: T, value: unknown) => Type.Optional({ ...schema, default: value } as T);
@@ -117,11 +142,19 @@ export const ShelterSchema = Type.Object(
     timezone: text('By its name in the IANA database.', example.timezone),
     ...settings,
     applicationNote: text('What adopters should read before they apply, as plain text.', noteExample),
+    openingHours: Type.Union([GivenOpeningHours, Type.Null()], { description: 'When visitors may come. Null: nobody has said it.' }),
+    mailReceived: text(
+      'What the message to an adopter adds whose application has come in, once store staff have confirmed it.',
+      mailExamples.received,
+    ),
+    mailAccepted: text('The same of an application that is accepted.', mailExamples.accepted),
   },
   {
     $id: 'Shelter',
     description: 'Every animal belongs to a shelter. A value that is not known is null.',
-    examples: [{ id: 2, ...example, ...shelterDefaults, applicationNote: null }],
+    examples: [
+      { id: 2, ...example, ...shelterDefaults, applicationNote: null, openingHours: null, mailReceived: null, mailAccepted: null },
+    ],
   },
 );
 export type Shelter = Static<typeof ShelterSchema>;
@@ -130,7 +163,7 @@ export type Shelter = Static<typeof ShelterSchema>;
 export type ShelterValues = Omit<Shelter, 'id'>;
 export const shelterFields = Object.keys(ShelterSchema.properties).filter((field) => field !== 'id') as Array<keyof ShelterValues>;
 
-const { adoption, applicationsMax } = settings;
+const { adoption, applicationsMax, newAnimalsHeld } = settings;
 
 export const NewShelterSchema = closedBody(
   Type.Object(
@@ -139,6 +172,8 @@ export const NewShelterSchema = closedBody(
       ...optional,
       adoption: withDefault(adoption, shelterDefaults.adoption),
       applicationsMax: withDefault(applicationsMax, shelterDefaults.applicationsMax),
+      newAnimalsHeld: withDefault(newAnimalsHeld, shelterDefaults.newAnimalsHeld),
+      openingHours,
     },
     { $id: 'NewShelter', examples: [example] },
   ),
@@ -151,6 +186,8 @@ const changes = {
   ...optional,
   adoption: Type.Optional(adoption),
   applicationsMax: Type.Optional(applicationsMax),
+  newAnimalsHeld: Type.Optional(newAnimalsHeld),
+  openingHours,
 };
 
 export const ShelterChangesSchema = closedBody(
@@ -172,6 +209,6 @@ export const PetShelterSchema = closedBody(
   ),
 );
 
-export const shelterSchemas = [NewShelterSchema, ShelterChangesSchema, ShelterSchema, PetShelterSchema];
+export const shelterSchemas = [...openingHoursSchemas, NewShelterSchema, ShelterChangesSchema, ShelterSchema, PetShelterSchema];
 
 export const ListSheltersQuery = Type.Object(pageQuery('shelters'), { additionalProperties: false });

@@ -1,19 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
 import { insufficientScope, requireShelter } from '../../access/admission/access.ts';
 import { type AuditAuthor, type AuditedValues, changedValues, recordAudit } from '../../access/audit/audit.ts';
-import type { Catalogue, CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
+import type { CatalogueTransaction } from '../../animals/list-cache/catalogue.ts';
 import { type Acting, type KeyRights, staffReach, theService } from '../../domain/actor.ts';
+import { faultsOfOpeningHours, type OpeningHours } from '../../domain/opening-hours.ts';
 import { type ShelterWords, type WordField, wordFields } from '../../domain/shelters.ts';
+import { isDay } from '../../platform/clock.ts';
 import type { Db, Transaction, Transactions, Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
-import { shelterNotFound } from '../questions/questions.ts';
+import { rejectFaults, shelterNotFound } from '../questions/questions.ts';
 import { queueAddressMail } from './address-mail.ts';
 import {
   findConfirmed,
   findShelter,
   insertShelter,
   lockShelter,
+  type NamedShelter,
   selectShelterNames,
+  selectSheltersByName,
   selectSheltersCalled,
   selectWaiting,
   updateShelter,
@@ -56,7 +61,7 @@ export async function createShelter(tx: Transaction, by: AuditAuthor, input: New
 
 /** A merge patch: null removes a value. */
 export async function changeShelter(
-  catalogue: Catalogue,
+  catalogue: Transactions<CatalogueTransaction>,
   id: bigint,
   changes: ShelterChanges,
   { key, by, expect, mails }: Mails & { key: KeyRights & Acting; by: AuditAuthor; expect: Expectation },
@@ -188,8 +193,10 @@ const placeFields = ['latitude', 'longitude', ...placeWords] as const satisfies 
 const auditedValues = (shelter: ShelterValues): AuditedValues =>
   Object.fromEntries(shelterFields.map((field) => [field, brief(shelter[field])]));
 
-const brief = (value: ShelterValues[keyof ShelterValues]) =>
-  typeof value === 'string' && value.length > briefMax ? `${value.slice(0, briefMax)}…` : value;
+const brief = (value: ShelterValues[keyof ShelterValues]) => {
+  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+  return typeof text === 'string' && text.length > briefMax ? `${text.slice(0, briefMax)}…` : text;
+};
 
 const briefMax = 200;
 
@@ -202,11 +209,11 @@ const merge = (values: ShelterValues, changes: ShelterChanges) =>
     shelterFields.map((field) => [field, changes[field] === undefined ? values[field] : changes[field]]),
   ) as unknown as ShelterValues;
 
-const isSame = (one: ShelterValues, other: ShelterValues) => shelterFields.every((field) => one[field] === other[field]);
+const isSame = (one: ShelterValues, other: ShelterValues) => shelterFields.every((field) => isDeepStrictEqual(one[field], other[field]));
 
 /** Checks what a schema can't. Returns the values as they are stored. */
 function checked(values: ShelterValues): ShelterValues {
-  const { latitude, longitude, timezone, website } = values;
+  const { latitude, longitude, timezone, website, openingHours } = values;
   if ((latitude === null) !== (longitude === null)) {
     const [missing, present] = latitude === null ? ['latitude', 'longitude'] : ['longitude', 'latitude'];
     throw new AppError('invalid_body', `${missing} is missing: ${present} needs it. Give both, or remove both with null.`);
@@ -214,7 +221,17 @@ function checked(values: ShelterValues): ShelterValues {
   if (timezone !== null && !isTimezone(timezone)) {
     throw new AppError('invalid_body', `timezone must be a name of the IANA database, such as Europe/Vienna; got ${show(timezone)}.`);
   }
-  return { ...values, website: website === null ? null : readWebsite(website) };
+  return { ...values, website: website === null ? null : readWebsite(website), openingHours: openingHours && checkedHours(openingHours) };
+}
+
+/** In the order of their dates, so that the same days are the same value. */
+function checkedHours(hours: OpeningHours): OpeningHours {
+  const path = 'openingHours';
+  const unknown = hours.exceptions.flatMap(({ date }, i) =>
+    isDay(date) ? [] : [`${path}.exceptions[${i}].date must be a day of the calendar, such as 2026-12-24; got ${date}.`],
+  );
+  rejectFaults([...unknown, ...faultsOfOpeningHours(hours, path)]);
+  return { ...hours, exceptions: hours.exceptions.toSorted((one, other) => one.date.localeCompare(other.date)) };
 }
 
 /** Intl also accepts offsets such as +01:00, which don't know of summer time. */
@@ -250,6 +267,12 @@ export const findSheltersCalled = (
   limit: number,
 ): Promise<Array<{ readonly id: bigint; readonly name: string; readonly isMeant: boolean }>> =>
   selectSheltersCalled(db, text, parseInt64(text.replace(/^#/, '')), limit);
+
+/** For people who choose one: by name, those that have the text in their name or town, or as their number. Empty: all. */
+export const listSheltersByName = (
+  db: Db,
+  { text, afterId, limit }: { readonly text: string; readonly afterId: bigint | undefined; readonly limit: number },
+): Promise<NamedShelter[]> => selectSheltersByName(db, { text, number: parseInt64(text.replace(/^#/, '')), afterId, limit });
 
 /** Those who work for the store as a whole: what they write of a shelter is confirmed at once. */
 export const isStoreStaff = (key: KeyRights): boolean => staffReach(key, 'manageShelters') === 'all';

@@ -49,18 +49,35 @@ export async function holdPet(
       await acknowledgeChanges(tx, petId);
       return asked;
     }
-    const held = await updateHold(tx, pet, asked);
-    const why = `${hold ? 'hold changed' : 'held'}: ${asked.reason}${asked.until ? ` until ${asked.until.toISOString()}` : ''}`;
-    await recordTransitions(tx, actor, { kind: holdChanges.begin.kind, petId, from: pet.status, to: held.status, hold: asked, why });
-    const shown = { shown: shownHoldOf(asked.reason), until: asked.until };
-    const isShownOtherwise = !hold || shownJson(hold) !== shownHoldJson(shown);
-    await recordEvents(
-      tx,
-      ...(held.status === pet.status ? [] : [petStatusChanged(held, pet.status)]),
-      ...(isShownOtherwise ? [petEvent(holdChanges.begin.event, held, `,"hold":${shownHoldJson(shown)}`)] : []),
-    );
+    await beginHold(tx, pet, { before: hold, asked }, actor);
     return asked;
   }, actor);
+}
+
+/** Of a shelter whose new animals begin with a hold: whoever has just added this one, staff end it. A sold one is never held. */
+export async function holdNewPet(tx: CatalogueTransaction, pet: Pet, author: Author): Promise<Pet> {
+  if (endsHold(pet.status)) return pet;
+  return beginHold(tx, pet, { before: undefined, asked: { reason: 'other', until: null, note: null } }, author);
+}
+
+/** The animal is locked, or was just added. */
+async function beginHold(
+  tx: CatalogueTransaction,
+  pet: Pet,
+  { before, asked }: { readonly before: Hold | undefined; readonly asked: Hold },
+  author: Author,
+): Promise<Pet> {
+  const held = await updateHold(tx, pet, asked);
+  const why = `${before ? 'hold changed' : 'held'}: ${asked.reason}${asked.until ? ` until ${asked.until.toISOString()}` : ''}`;
+  await recordTransitions(tx, author, { kind: holdChanges.begin.kind, petId: pet.id, from: pet.status, to: held.status, hold: asked, why });
+  const shown = { shown: shownHoldOf(asked.reason), until: asked.until };
+  const isShownOtherwise = !before || shownJson(before) !== shownHoldJson(shown);
+  await recordEvents(
+    tx,
+    ...(held.status === pet.status ? [] : [petStatusChanged(held, pet.status)]),
+    ...(isShownOtherwise ? [petEvent(holdChanges.begin.event, held, `,"hold":${shownHoldJson(shown)}`)] : []),
+  );
+  return held;
 }
 
 /** Ends the hold of an animal, if it is held. It becomes available, unless it would not be so without the hold. */

@@ -190,7 +190,7 @@ export async function lockFreePetRows(tx: Transaction, ids: readonly bigint[]): 
 
 /**
  * Inserts the animal, its first history row and its event in one statement. Returns undefined, and stores nothing, if the category
- * does not exist. If the category is deleted concurrently, the foreign key may reject the statement instead.
+ * does not exist, or, unless `isHeldNext`, if the shelter holds its new animals. If the category is deleted concurrently, the foreign key may reject the statement instead.
  */
 export async function insertPet(
   catalogue: CatalogueWriter,
@@ -198,6 +198,7 @@ export async function insertPet(
   author: Author,
   /** Null: in the first, and the author's client may edit it until staff place it in a shelter. */
   shelterId: bigint | null,
+  { isHeldNext = false }: { readonly isHeldNext?: boolean } = {},
 ): Promise<Pet | undefined> {
   const [added] = await catalogue.writePets<Pet>(
     {
@@ -205,6 +206,7 @@ export async function insertPet(
       text: `with pet as (
         insert into pets (name, category_id, status, shelter_id, client_id)
           select $1::text, id, $3::pet_status, $6::bigint, case when $7::boolean then $4::bigint end from categories where id = $2 and ended_key($5) is null
+            and ($8::boolean or not exists (select from shelters where shelters.id = $6 and new_animals_held))
           returning ${petColumns}),
       ${author.personId === null ? addedByKey : addedByPerson},
       event as (insert into outbox (type, pet_id, data, shelter_id, category_id)
@@ -218,6 +220,7 @@ export async function insertPet(
         author.keyId,
         shelterId ?? firstShelterId,
         shelterId === null,
+        isHeldNext,
         ...(author.personId === null ? [] : [author.personId]),
       ],
     },
@@ -231,8 +234,18 @@ const addedByKey = `added as (
 /** Also found by the person, as all that people do. */
 const addedByPerson = `added as (
         insert into history (pet_id, client_id, key_id, person_id, to_status, why, kind)
-          select id, $4, $5, $8::bigint, status, 'added', 'pet_added' from pet returning person_id, at, id),
+          select id, $4, $5, $9::bigint, status, 'added', 'pet_added' from pet returning person_id, at, id),
       found as (insert into person_history (person_id, at, history_id) select person_id, at, id from added)`;
+
+/** Whether a shelter wants its new animals to begin with a hold. */
+export async function holdsNewAnimals(tx: Transaction, shelterId: bigint): Promise<boolean> {
+  const { rows } = await tx.query({
+    name: 'holds-new-animals',
+    text: 'select id from shelters where id = $1 and new_animals_held',
+    values: [shelterId],
+  });
+  return rows.length > 0;
+}
 
 /** A change of the status alone. */
 const movedFrom =

@@ -12,7 +12,7 @@ import { AppError, type ErrorCode, retryLater } from '../../platform/errors.ts';
 import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
 import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
-import { endIfOver, endSoldHold, type FindOrderedPets, lockCurrentPet, petOnHold } from './holds.ts';
+import { endIfOver, endSoldHold, type FindOrderedPets, holdNewPet, lockCurrentPet, petOnHold } from './holds.ts';
 import { petEvent, petStatusChanged } from './pet-json.ts';
 import { acknowledgeChanges, lockPlacedPetFor, petNotFound } from './pet-locks.ts';
 import {
@@ -20,6 +20,7 @@ import {
   findPetToOrder,
   findPlacement,
   firstShelterId,
+  holdsNewAnimals,
   insertPet,
   type LockedPet,
   lockAndMovePet,
@@ -88,19 +89,17 @@ export const listPetsById = (db: Db, ids: readonly bigint[]): Promise<Pet[]> =>
   selectPets(db, { ids }, { afterId: undefined, limit: ids.length });
 
 /**
- * Adds an animal to an existing category, with one statement. Returns undefined, and stores nothing, if the category does not
- * exist; createPet can register it.
+ * Adds an animal to an existing category, with one statement. Returns undefined, and stores nothing, if the category does not exist, or
+ * the shelter holds its new animals: createPet does the rest.
  */
 export async function addPetToCategory(
   catalogue: Pick<Catalogue, 'writerOf'>,
   pet: NewPet,
   actor: Actor,
-  { categories, shelterId }: { categories: Categories; shelterId: bigint | null },
+  { shelterId }: { shelterId: bigint | null },
 ): Promise<Pet | undefined> {
   try {
-    const added = await insertPet(catalogue.writerOf(actor.clientId ?? undefined), withStatus(pet), actor, shelterId);
-    if (!added && categories === 'closed') throw categoryNotFound(pet.categoryId);
-    return added;
+    return await insertPet(catalogue.writerOf(actor.clientId ?? undefined), withStatus(pet), actor, shelterId);
   } catch (error) {
     // The category was removed after the statement had found it.
     if (violates(error, petsCategoryConstraint)) return undefined;
@@ -115,12 +114,17 @@ export async function createPet(
   actor: Actor,
   { categories, shelterId, registrant }: { categories: Categories; shelterId: bigint | null; registrant: Registrant | undefined },
 ): Promise<Pet> {
+  const isHeld = await holdsNewAnimals(tx, shelterId ?? firstShelterId);
+  const insert = async () => {
+    const added = await insertPet(tx, withStatus(pet), actor, shelterId, { isHeldNext: isHeld });
+    return added && isHeld ? holdNewPet(tx, added, actor) : added;
+  };
   try {
-    const added = await insertPet(tx, withStatus(pet), actor, shelterId);
+    const added = await insert();
     if (added) return added;
     if (categories === 'closed') throw categoryNotFound(pet.categoryId);
     await registerCategory(tx, pet.categoryId, registrant);
-    const addedToNew = await insertPet(tx, withStatus(pet), actor, shelterId);
+    const addedToNew = await insert();
     if (addedToNew) return addedToNew;
   } catch (error) {
     if (!violates(error, petsCategoryConstraint)) throw error;

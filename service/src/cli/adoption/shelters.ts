@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { Type } from 'typebox';
 import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { type Question, QuestionSchema, ShelterQuestionsSchema } from '../../adoption/questions/question-schemas.ts';
 import { getQuestions, setQuestions } from '../../adoption/questions/questions.ts';
+import { OpeningHoursSchema, openingHoursSchemas } from '../../adoption/shelters/opening-hours-schemas.ts';
 import { shelterEtag } from '../../adoption/shelters/shelter-json.ts';
 import { selectShelters } from '../../adoption/shelters/shelter-queries.ts';
 import {
@@ -16,20 +18,23 @@ import {
   changeShelter,
   confirmShelter,
   createShelter,
+  getShelter,
   getWaiting,
   listWaitingShelters,
   type WaitingShelter,
 } from '../../adoption/shelters/shelters.ts';
 import { theService } from '../../domain/actor.ts';
+import { type Opening, type OpeningHours, weekdays } from '../../domain/opening-hours.ts';
 import { defaultScopes, scopesOfBoundKeys } from '../../domain/scopes.ts';
 import { adoptionModes } from '../../domain/shelters.ts';
 import type { ReadConfig } from '../../platform/config.ts';
+import { Ref } from '../../platform/http/schemas.ts';
 import { checkBySchema, readJsonFile } from '../terminal/checked-options.ts';
 import { commandAuthor } from '../terminal/command-records.ts';
 import { type ConfirmOptions, confirm, named, printTable, UsageError } from '../terminal/output.ts';
 import { addListAction, choiceOption, onStore, parseId, yesOption } from '../terminal/store-command.ts';
 
-type ValueOptions = Partial<Record<keyof Omit<Shelter, 'id'>, string>> & { readonly json?: boolean };
+type ValueOptions = Partial<Record<keyof Omit<Shelter, 'id' | 'openingHours'>, string>> & { readonly json?: boolean };
 
 export function addShelterCommands(program: Command, config: ReadConfig): void {
   const shelters = program.command('shelters').description('list, create and update shelters, and set what they ask applicants');
@@ -72,6 +77,7 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
   });
 
   addQuestionsCommand(shelters, config);
+  addHoursCommand(shelters, config);
   addConfirmCommand(shelters, config);
 }
 
@@ -90,11 +96,14 @@ const addValueOptions = (command: Command): Command =>
     .option('--timezone <name>', 'its time zone, such as Europe/Vienna')
     .addOption(choiceOption('--adoption <how>', 'whether partners order its animals or send applications', Object.keys(adoptionModes)))
     .option('--applications-max <n>', 'how many open applications an animal of it may have')
-    .option('--application-note <text>', 'what adopters should read before they apply');
+    .option('--application-note <text>', 'what adopters should read before they apply')
+    .addOption(choiceOption('--new-animals-held <whether>', 'whether new animals begin with a hold, until staff end it', ['true', 'false']))
+    .option('--mail-received <text>', 'what mail adds when an application has come in')
+    .option('--mail-accepted <text>', 'what mail adds when an application is accepted');
 
 function readValues(schema: object, { json: _, ...options }: ValueOptions): object {
   const body = Object.fromEntries(Object.entries(options).map(([name, text]) => [name, readValue(name, text)]));
-  checkBySchema(schema, body);
+  checkBySchema(schema, body, openingHoursSchemas);
   return body;
 }
 
@@ -102,7 +111,8 @@ const numbers = ['latitude', 'longitude', 'applicationsMax'];
 /** They have no null, so the schema rejects an empty text. */
 const alwaysKnown = ['name', 'applicationsMax'];
 
-function readValue(name: string, text: string): string | number | null {
+function readValue(name: string, text: string): string | number | boolean | null {
+  if (name === 'newAnimalsHeld') return text === 'true';
   if (text === '') return alwaysKnown.includes(name) ? text : null;
   return numbers.includes(name) ? Number(text) : text;
 }
@@ -132,6 +142,47 @@ const readQuestions = async (file: string): Promise<readonly Question[]> => {
   const { questions } = (await readJsonFile(file, ShelterQuestionsSchema, options)) as { questions: readonly Question[] };
   return questions;
 };
+
+interface HoursOptions {
+  readonly file?: string;
+}
+
+function addHoursCommand(shelters: Command, config: ReadConfig): void {
+  const hours = shelters
+    .command('hours')
+    .description('show when visitors may come, or replace it by what a file has')
+    .argument('<id>', 'the shelter', parseId)
+    .option('--file <file>', 'the new opening hours, as --json prints them; - is standard input');
+  onStore(hours, config, async (id: bigint, { file }: HoursOptions) => {
+    const given = file === undefined ? undefined : await readHours(file);
+    return async ({ db, catalogue, config: { mail } }) => {
+      const access = { key: theService, by: commandAuthor(), expect: () => {}, mails: mail !== undefined };
+      const { openingHours } = given ? await changeShelter(catalogue, id, given, access) : await getShelter(db, id);
+      return { json: { openingHours }, text: () => printTable(rowsOfHours(openingHours), `Shelter ${id} has not said when it is open.`) };
+    };
+  });
+}
+
+const hoursFile = Type.Object({ openingHours: Ref(OpeningHoursSchema) }, { additionalProperties: false });
+
+/** Without a day, the shelter says nothing of when it is open. */
+async function readHours(file: string): Promise<Pick<ShelterChanges, 'openingHours'>> {
+  const ifEmpty = 'To remove the opening hours, it must have {"openingHours":{"weekly":{},"exceptions":[]}}.';
+  const { openingHours } = (await readJsonFile(file, hoursFile, { shared: openingHoursSchemas, ifEmpty })) as {
+    openingHours: OpeningHours;
+  };
+  const isNothing = openingHours.exceptions.length === 0 && Object.keys(openingHours.weekly).length === 0;
+  return { openingHours: isNothing ? null : openingHours };
+}
+
+function rowsOfHours(hours: Shelter['openingHours']) {
+  const text = (openings: readonly Opening[]) => openings.map(({ from, to }) => `${from}-${to}`).join(', ') || 'closed';
+  if (hours === null) return [];
+  return [
+    ...weekdays.map((day) => ({ day: day as string, open: text(hours.weekly[day] ?? []) })),
+    ...hours.exceptions.map(({ date, hours: openings }) => ({ day: date, open: text(openings) })),
+  ];
+}
 
 const leastImportant = ['options', 'only if', 'required'];
 

@@ -32,7 +32,7 @@ const read = applicationMailReader({
   links: {
     pageUrl: (id) => `https://api.example.org/a/see-${id}`,
     confirmUrl: (id) => `https://api.example.org/a/confirm-${id}`,
-    applicationsUrl: (id) => `https://api.example.org/v1/applications?shelterId=${id}`,
+    applicationsList: (id) => ({ url: `https://api.example.org/v1/applications?shelterId=${id}`, reader: 'programs' }),
   },
   store: 'Danube Shelters',
   language: 'en',

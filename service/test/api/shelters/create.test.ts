@@ -27,6 +27,10 @@ const whole = {
   adoption: 'application',
   applicationsMax: 20,
   applicationNote: 'We look for homes with a garden.\nPlease read about our dogs first.',
+  openingHours: { weekly: { saturday: [{ from: '10:00', to: '17:00' }] }, exceptions: [] },
+  newAnimalsHeld: true,
+  mailReceived: 'We answer on Tuesdays.',
+  mailAccepted: 'Bring a lead.\nAnd your identity card.',
 };
 
 describe('POST /v1/shelters', () => {
@@ -42,9 +46,10 @@ describe('POST /v1/shelters', () => {
   test('with a name only leaves the other values null or at their defaults; other fields, such as an id, are ignored', async () => {
     const { json } = await create({ name: 'Small', id: 4_711 });
     const nothing = { description: null, email: null, phone: null, website: null, address: null, latitude: null, longitude: null };
-    const defaults = { adoption: 'order', applicationsMax: 100, applicationNote: null };
+    const defaults = { adoption: 'order', applicationsMax: 100, newAnimalsHeld: false };
+    const unsaid = { applicationNote: null, openingHours: null, mailReceived: null, mailAccepted: null };
     const nowhere = { town: null, postcode: null, country: null, timezone: null };
-    expect(json).toEqual({ id: expect.any(Number), name: 'Small', ...nothing, ...nowhere, ...defaults });
+    expect(json).toEqual({ id: expect.any(Number), name: 'Small', ...nothing, ...nowhere, ...defaults, ...unsaid });
     expect(json.id).not.toBe(4_711);
   });
 
