@@ -8,7 +8,7 @@ const src = '^service/src';
  */
 const wings = {
   cli: ['processes', 'animals', 'adoption', 'access', 'repair', 'terminal'],
-  console: ['today', 'adoptions', 'photos', 'animals', 'shelters', 'people', 'account', 'sign-in', 'screens', 'forms', 'sessions', 'frame'],
+  console: ['today', 'adoptions', 'photos', 'animals', 'people', 'shelters', 'account', 'sign-in', 'screens', 'forms', 'sessions', 'frame'],
   operations: ['doctor', 'recovery', 'telemetry'],
   search: ['listings', 'phrases'],
   adoption: ['verify', 'outcomes', 'shelters', 'adopter-page', 'applications', 'orders', 'questions'],

@@ -123,7 +123,7 @@ async function statementsOf(
     'act: the note': (tx) => transitions.updateNote(tx, id, 'Called.'),
     'erase-unconfirmed': (tx) => transitions.deleteUnconfirmedRow(tx, 1, batch),
     'erase-adopters': (tx) => applicants.selectOld(tx, 'declined', 20, batch),
-    'adopters erase': (tx) => applicants.selectEnded(tx, { email: address, address }, batch),
+    'adopters erase': (tx) => applicants.selectEnded(tx, { email: address, address, shelterId: null }, batch),
     'erase with orders': (tx) => applicants.lockOfOrders(tx, ids.map(BigInt), ['completed']),
     "the adopter's page": (tx) => findPageFacts(tx, id),
     'unanswered for 14 days': (tx) => selectJustUnanswered(tx, 14, undefined, batch),

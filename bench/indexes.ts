@@ -69,7 +69,7 @@ const questions: readonly Question[] = [
   },
   { of: 'expire-orders', ask: call('expireOrders', 100) },
   { of: 'erase-adopters', ask: call('lockOrdersToErase', 'completed', 30, 100) },
-  { of: 'homeward adopters erase', ask: call('lockClosedOrdersOfAdopter', 'a7@example.org', 100) },
+  { of: 'homeward adopters erase', ask: call('lockClosedOrdersOfAdopter', { email: 'a7@example.org', shelterId: null }, 100) },
   { of: 'homeward verify: orders', ask: call('selectOrderStates', { petId: 5_000n, id: 0n }, 6_000n, 1_000) },
   { of: 'homeward verify: history', ask: call('selectHistory', { petId: 5_000n, id: 0n }, { petId: 6_000n, id: 0n }, 10_000) },
   { of: 'homeward doctor: the ids of the history', ask: statement('select max(id) from history') },

@@ -17,6 +17,7 @@ import { addAnimalList } from './animals/animal-list.ts';
 import { addAnimalLitter } from './animals/animal-litter.ts';
 import { addAnimalName } from './animals/animal-name.ts';
 import { addAnimalPage } from './animals/animal-page.ts';
+import { addAnimalPlace } from './animals/animal-place.ts';
 import { addAnimalProfile } from './animals/animal-profile.ts';
 import { addKennelCard } from './animals/kennel-card.ts';
 import type { AnimalParts } from './animals/one-animal.ts';
@@ -25,6 +26,11 @@ import { addPerson } from './people/person-page.ts';
 import { addNewPhotos } from './photos/new-photos.ts';
 import { addPhotos } from './photos/photo-screens.ts';
 import { Screens } from './screens/screens.ts';
+import { addAdopterData } from './shelters/adopter-data.ts';
+import { addShelterForms } from './shelters/shelter-contact.ts';
+import { addShelterHours } from './shelters/shelter-hours.ts';
+import { addShelterPage } from './shelters/shelter-page.ts';
+import { addShelterQuestions } from './shelters/shelter-questions.ts';
 import { addShelterWords } from './shelters/shelter-words.ts';
 import { addToday } from './today/today-screens.ts';
 
@@ -43,7 +49,7 @@ export function consoleScreens(parts: ScreenParts): Screens {
   addAnimals(screens, parts);
   addPhotos(screens, parts);
   addNewPhotos(screens, parts);
-  addShelterWords(screens, parts);
+  addShelters(screens, parts);
   addPeople(screens, parts);
   addPerson(screens, parts);
   addAccount(screens, parts);
@@ -64,6 +70,16 @@ function addAdoptions(screens: Screens, parts: AdoptionParts): void {
   addOrderPage(screens, parts);
 }
 
+/** What shelters say, ask and do by themselves. */
+function addShelters(screens: Screens, parts: Parameters<typeof addShelterHours>[1] & Parameters<typeof addAdopterData>[1]): void {
+  addShelterPage(screens, parts);
+  addShelterForms(screens, parts);
+  addShelterHours(screens, parts);
+  addShelterQuestions(screens, parts);
+  addShelterWords(screens, parts);
+  addAdopterData(screens, parts);
+}
+
 /** The animals of a shelter, or of the store. What a role may not do is not offered; the operations decide. */
 function addAnimals(screens: Screens, parts: AnimalParts): void {
   addAnimalList(screens, parts);
@@ -74,6 +90,7 @@ function addAnimals(screens: Screens, parts: AnimalParts): void {
   addAnimalName(screens, parts);
   addAnimalHold(screens, parts);
   addAnimalLeaving(screens, parts);
+  addAnimalPlace(screens, parts);
   addAnimalHistory(screens, parts);
   addKennelCard(screens, parts);
 }

@@ -7,12 +7,14 @@ const acts = {
   'keys:manage': 'Create, rotate and revoke keys.',
   'plans:manage': 'Change the plans of clients, and suspend them.',
   'audit:read': 'Read who has done what.',
+  'shelter:settings': 'Change what a shelter says of itself, what it asks, and how its animals are adopted, in the console.',
+  'adopters:disclose': 'Get all that is stored about an adopter as a file, and erase it.',
 } as const;
 
 export type StaffAct = keyof typeof acts;
 
 interface RoleRow {
-  /** For the documents and the command line. */
+  /** For people who are offered it: what they will find in the console. */
   readonly meaning: string;
   /** What it may do in a shelter. */
   readonly shelter: RoleRights;
@@ -41,12 +43,15 @@ const table = {
   staff: {
     meaning: 'Also changes animals, and decides on applications and orders.',
     shelter: { scopes: shelterScopes, acts: [] },
-    store: { scopes: storeScopes, acts: [] },
+    store: { scopes: storeScopes, acts: ['shelter:settings'] },
   },
   admin: {
-    meaning: 'Also manages people and keys, and reads the audit; for the whole store also plans.',
-    shelter: { scopes: shelterScopes, acts: ['people:manage', 'keys:manage', 'audit:read'] },
-    store: { scopes: storeScopes, acts: ['people:manage', 'keys:manage', 'plans:manage', 'audit:read'] },
+    meaning: 'Also manages people, and what a shelter says, asks and does by itself.',
+    shelter: { scopes: shelterScopes, acts: ['people:manage', 'keys:manage', 'audit:read', 'shelter:settings', 'adopters:disclose'] },
+    store: {
+      scopes: storeScopes,
+      acts: ['people:manage', 'keys:manage', 'plans:manage', 'audit:read', 'shelter:settings', 'adopters:disclose'],
+    },
   },
 } as const satisfies Record<string, RoleRow>;
 

@@ -187,7 +187,7 @@ test('what was done in another shelter is told without naming the people there',
   const { id } = await there.apply(pet.id);
   await press(bert, `/applications/${id}/accept`, `/applications/${id}/accept`);
   const manager = await site.arrive({ role: 'staff' });
-  await manager.submit(`/animals/${pet.id}/leaving`, `/animals/${pet.id}/leaving/move`, { shelterId: String(shelterId) });
+  await manager.submit(`/animals/${pet.id}/shelter?to=${shelterId}`, `/animals/${pet.id}/shelter/place`);
   const [order] = await site.store.read<{ id: bigint }>('select id from orders where pet_id = $1', pet.id);
   for (const path of [`/applications/${id}`, `/orders/${order?.id}`]) {
     const words = wordsOf((await carl.get(path)).text);
@@ -210,9 +210,10 @@ test('an application that has ended stays when its animal moves, and no page lin
   expect(await linksOf(bert, ended)).toEqual(expect.arrayContaining([order, `/animals/${pet.id}`]));
   expect(await linksOf(bert, order)).toContain(ended);
   const manager = await site.arrive({ role: 'staff' });
-  const leaving = `/animals/${pet.id}/leaving`;
-  expect(wordsOf((await manager.get(leaving)).text)).toContain('Its profile, its orders and its open applications go with it');
-  await manager.submit(leaving, `${leaving}/move`, { shelterId: String(shelterId) });
+  const place = `/animals/${pet.id}/shelter`;
+  const asked = `${place}?to=${shelterId}`;
+  expect(wordsOf((await manager.get(asked)).text)).toContain('The profile, the orders and the open applications of');
+  await manager.submit(asked, `${place}/place`);
   expect(wordsOf((await bert.get(ended)).text)).toContain(`Order ${orderId}, in another shelter`);
   expect(wordsOf((await carl.get(order)).text)).toContain(`Application ${id}, in another shelter`);
   for (const [browser, path] of [
@@ -325,7 +326,7 @@ test('the preview of a mail is the text that is sent', async () => {
   expect(await staff.statusOf('applications', id)).toBe('reviewing');
   const acceptPage = (await browser.get(`/applications/${id}/accept`)).text;
   const read = applicationMailReader({
-    links: { pageUrl: () => linkOfAdopter, confirmUrl: () => '', applicationsUrl: () => '' },
+    links: { pageUrl: () => linkOfAdopter, confirmUrl: () => '', applicationsList: () => ({ url: '', reader: 'people' }) },
     store: 'Danube',
     language: 'en',
     applicationExpiryDays: 30,

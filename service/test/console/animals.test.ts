@@ -146,8 +146,13 @@ describe('one animal', () => {
     const id = await add();
     const paths = site.app.screens.pages.map(({ path }) => path).filter((path) => path.startsWith('/animals/:petId'));
     expect(paths.length).toBeGreaterThan(6);
-    for (const path of paths)
-      expect({ path, status: (await other.get(path.replace(':petId', String(id)))).status }).toEqual({ path, status: 404 });
+    for (const path of paths) {
+      const isOfStore = path === '/animals/:petId/shelter';
+      expect({ path, status: (await other.get(path.replace(':petId', String(id)))).status }).toEqual({
+        path,
+        status: isOfStore ? 403 : 404,
+      });
+    }
     // With a token of its own, as a page of an animal of its own has it.
     const own = await addAnimal(site, { shelterId: otherShelterId });
     const hidden = hiddenOf((await other.open(`/animals/${own}/leaving`)).text, `/animals/${own}/leaving/remove`);
@@ -258,14 +263,15 @@ describe('one animal', () => {
   test('names an animal that was in another shelter without naming the people there', async () => {
     const id = await add('Mover');
     await staff.submit(`/animals/${id}`, `/animals/${id}/pending`);
-    const moved = await manager.submit(`/animals/${id}/leaving`, `/animals/${id}/leaving/move`, { shelterId: String(otherShelterId) });
+    const moved = await manager.submit(`/animals/${id}/shelter?to=${otherShelterId}`, `/animals/${id}/shelter/place`);
     expect(await wordsAt(manager, moved.location ?? '')).toContain('Mover is in Alpine Shelter now.');
     expect((await staff.get(`/animals/${id}`)).status).toBe(404);
     const words = await wordsAt(other, `/animals/${id}/history`);
     expect(words).toContain('Mia moved Mover from Danube Shelter to Alpine Shelter');
     expect(words).toContain('Somebody of another shelter set Mover to pending');
-    const nowhere = await manager.submit(`/animals/${id}/leaving`, `/animals/${id}/leaving/move`, { shelterId: '999999' });
-    expect([nowhere.status, wordsOf(nowhere.text)]).toEqual([422, expect.stringContaining('There is no shelter with this number.')]);
+    const form = hiddenOf((await manager.get(`/animals/${id}/shelter?to=${otherShelterId}`)).text, `/animals/${id}/shelter/place`);
+    const nowhere = await manager.post(`/animals/${id}/shelter/place`, { ...form, shelterId: '999999' });
+    expect([nowhere.status, wordsOf(nowhere.text)]).toEqual([404, expect.stringContaining('There is no such shelter.')]);
   });
 });
 

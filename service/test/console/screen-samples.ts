@@ -8,6 +8,7 @@ type Sample = (site: TestConsole, visitor: Person) => Promise<bigint> | bigint;
 /** What stands in the place of an id in the path of a page. A page with an id that is not here fails the tests that open all pages. */
 const samples: Readonly<Record<string, Sample>> = {
   personId: (_, { id }) => id,
+  shelterId: (_, { shelterId }) => shelterId ?? 1n,
   petId: (site, { shelterId }) => addAnimal(site, { shelterId }),
   passkeyId: (site, { id }) => addPasskeyRow(site, id),
   applicationId: async (site, { shelterId }) => applied(await staffOf(site, shelterId)),

@@ -50,6 +50,8 @@ describe('each audited command leaves exactly its rows', async () => {
   const manager = await createManager(store);
   const questions = path.join(os.tmpdir(), `questions-${process.pid}.json`);
   writeFileSync(questions, '{"questions":[]}');
+  const hours = path.join(os.tmpdir(), `hours-${process.pid}.json`);
+  writeFileSync(hours, '{"openingHours":{"weekly":{"monday":[{"from":"10:00","to":"12:00"}]},"exceptions":[]}}');
   const animal = async () => (await addPet(store, manager)).id;
   const key = async () => String((await store.createKey({ client: 'Happy Tails' })).id);
   const first = async () => {
@@ -76,6 +78,7 @@ describe('each audited command leaves exactly its rows', async () => {
       return ['1'];
     },
     'shelters questions': async () => ['1', '--file', questions],
+    'shelters hours': async () => ['1', '--file', hours],
     'orders erase': async () => [String((await placeOrder(store, manager, await animal())).id)],
     'applications end-all': async () => {
       const sender = await store.createKey({ client: 'Sender' });
@@ -133,7 +136,7 @@ describe('each audited route leaves exactly its row', async () => {
   });
 });
 
-test('every act that can be audited is that of a command, of a route, of a person who signs in, or about more rights', () => {
+test('every act that can be audited is that of a command, of a route, of a person who signs in, or about more rights or an adopter', () => {
   const found = new Set([...auditedBy(recordedCommands), ...auditedBy(recordedRoutes)].flatMap(([, acts]) => acts));
   expect(Object.keys(auditedActs).filter((act) => !found.has(act as never))).toEqual([
     'person.joined',
@@ -145,5 +148,6 @@ test('every act that can be audited is that of a command, of a route, of a perso
     'passkey.rejected',
     'session.started',
     'session.ended',
+    'adopter.disclosed',
   ]);
 });

@@ -36,29 +36,31 @@ const isOld = 'status = $1 and answers is not null and updated_at <= now() - mak
 export interface Addressee {
   readonly email: string;
   readonly address: string;
+  /** In whose applications; null: in all. */
+  readonly shelterId: bigint | null;
 }
 
 /** A batch of applications of this address that are not open. */
-export const selectEnded = (db: Db, { email, address }: Addressee, limit: number): Promise<FoundApplicant[]> =>
-  selectWhere(db, `${isOfAddressee} and not ${isOpen} limit $3`, [email, address, limit]);
+export const selectEnded = (db: Db, { email, address, shelterId }: Addressee, limit: number): Promise<FoundApplicant[]> =>
+  selectWhere(db, `${isOfAddressee} and not ${isOpen} limit $4`, [email, address, shelterId, limit]);
 
 /** Locks those of them that are still not open. Requires the animals' locks. */
-export const lockEnded = (tx: Transaction, { email, address }: Addressee, ids: readonly bigint[]): Promise<Application[]> =>
-  lock(tx, `id = any($3::bigint[]) and ${isOfAddressee} and not ${isOpen}`, [email, address, ids]);
+export const lockEnded = (tx: Transaction, { email, address, shelterId }: Addressee, ids: readonly bigint[]): Promise<Application[]> =>
+  lock(tx, `id = any($4::bigint[]) and ${isOfAddressee} and not ${isOpen}`, [email, address, shelterId, ids]);
 
-const isOfAddressee = 'adopter_address = $2 and lower(adopter_email) = lower($1)';
+const isOfAddressee = 'adopter_address = $2 and lower(adopter_email) = lower($1) and ($3::bigint is null or shelter_id = $3)';
 
-export async function selectOpen(db: Db, { email, address }: Addressee, limit: number): Promise<bigint[]> {
-  const found = await selectWhere(db, `${isOfAddressee} and ${isOpen} order by id + 0 limit $3`, [email, address, limit]);
+export async function selectOpen(db: Db, { email, address, shelterId }: Addressee, limit: number): Promise<bigint[]> {
+  const found = await selectWhere(db, `${isOfAddressee} and ${isOpen} order by id + 0 limit $4`, [email, address, shelterId, limit]);
   return found.map(({ id }) => id);
 }
 
 /** Addresses that differ by their tag alone. They may be of the same person. */
-export async function selectOtherSpellings(db: Db, { email, address }: Addressee, limit: number): Promise<string[]> {
+export async function selectOtherSpellings(db: Db, { email, address, shelterId }: Addressee, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ email: string }>({
     text: `select distinct lower(adopter_email) as email from applications
-      where adopter_address = $2 and lower(adopter_email) <> lower($1) order by email limit $3`,
-    values: [email, address, limit],
+      where adopter_address = $2 and lower(adopter_email) <> lower($1) and ($3::bigint is null or shelter_id = $3) order by email limit $4`,
+    values: [email, address, shelterId, limit],
   });
   return rows.map((row) => row.email);
 }

@@ -68,11 +68,13 @@ export const eraseCompletedWith =
 
 /** What is erased of an order on request is erased of its application too, unless that is being considered again. */
 const eraseLastWith =
-  (journal: Journal, by: AuditAuthor, erased: (ids: readonly bigint[]) => void): EraseApplicants =>
+  (journal: Journal, by: AuditAuthor, erased: (ids: readonly bigint[]) => void, shelterId: bigint | null = null): EraseApplicants =>
   async (tx, orderIds) => {
-    const found = await lockOfOrders(tx, orderIds, ['accepted', ...endedStatuses]);
+    const locked = await lockOfOrders(tx, orderIds, ['accepted', ...endedStatuses]);
+    // An animal takes its orders along to another shelter, and leaves applications that have ended.
+    const found = locked.filter((one) => shelterId === null || one.shelterId === shelterId);
     erased(found.map(({ id }) => id));
-    await recordErasure(tx, by, { orders: orderIds, applications: found.map(({ id }) => id) });
+    await recordErasure(tx, by, { orders: orderIds, applications: found.map(({ id }) => id) }, shelterId);
     return (await eraseLocked(tx, journal, found, 'all')).responses;
   };
 
@@ -126,17 +128,19 @@ export async function eraseByEmail(
   by: AuditAuthor,
   email: string,
   batchSizeMax: number,
+  /** Only in what is of this shelter; null: in the whole store. */
+  shelterId: bigint | null = null,
 ): Promise<ErasedByEmail> {
-  const addressee = { email, address: normalizeEmail(email) };
+  const addressee = { email, address: normalizeEmail(email), shelterId };
   const total = { orders: 0, applications: 0, deleted: 0, responses: 0 };
   const withOrders: bigint[] = [];
   for (;;) {
     const ofOrders = await eraseAdopterByEmail(
       db,
       journal,
-      email,
+      addressee,
       batchSizeMax,
-      eraseLastWith(journal, by, (ids) => withOrders.push(...ids)),
+      eraseLastWith(journal, by, (ids) => withOrders.push(...ids), shelterId),
     );
     const batch = await eraseBatch(db, journal, by, addressee, batchSizeMax);
     total.orders += ofOrders.orders;
@@ -171,7 +175,10 @@ async function eraseBatch(
     const erased = await db.transaction(async (tx) => {
       await lockPetRows(tx, [petId]);
       const locked = await lockEnded(tx, addressee, ids);
-      if (locked.length > 0) await recordErasure(tx, by, { orders: [], applications: locked.map(({ id }) => id) });
+      if (locked.length > 0) {
+        const erased = { orders: [], applications: locked.map(({ id }) => id) };
+        await recordErasure(tx, by, erased, addressee.shelterId);
+      }
       return eraseLocked(tx, journal, locked, 'all');
     }, theService);
     total.applications += erased.applications;
@@ -249,9 +256,14 @@ export async function deleteUnconfirmed(db: Transactor, journal: Journal, id: bi
 }
 
 /** The audit names what was erased by ids: it must not have what was erased. Adopters who do so themselves are not audited. */
-const recordErasure = (tx: Transaction, by: AuditAuthor, erased: { orders: readonly bigint[]; applications: readonly bigint[] }) =>
+const recordErasure = (
+  tx: Transaction,
+  by: AuditAuthor,
+  erased: { orders: readonly bigint[]; applications: readonly bigint[] },
+  shelterId: bigint | null = null,
+) =>
   recordAudit(tx, by, 'adopter.erased', {
-    shelterId: null,
+    shelterId,
     after: { orders: erased.orders.map(String), applications: erased.applications.map(String) },
   });
 

@@ -83,25 +83,25 @@ export { lockOrdersOfApplication };
 export async function eraseAdopterByEmail(
   db: Transactor,
   journal: Journal,
-  email: string,
+  whose: { readonly email: string /** Null: of all shelters. */; readonly shelterId: bigint | null },
   batchSizeMax: number,
   eraseApplicants: EraseApplicants,
 ): Promise<ErasedOrders & { open: bigint[] }> {
   const total = { orders: 0, responses: 0 };
   for (;;) {
     const erased = await db.transaction(
-      async (tx) => erase(tx, journal, await lockClosedOrdersOfAdopter(tx, email, batchSizeMax), eraseApplicants),
+      async (tx) => erase(tx, journal, await lockClosedOrdersOfAdopter(tx, whose, batchSizeMax), eraseApplicants),
       theService,
     );
     // Each batch finds only orders that are not erased yet.
-    if (erased.orders === 0) return { ...total, open: await selectOpenOrdersOfAdopter(db, email) };
+    if (erased.orders === 0) return { ...total, open: await selectOpenOrdersOfAdopter(db, whose) };
     total.orders += erased.orders;
     total.responses += erased.responses;
   }
 }
 
-const selectOpenOrdersOfAdopter = (db: Db, email: string) =>
-  selectOpenOrderIds(db, { clientId: undefined, email }, { afterId: 0n, limit: openShownMax });
+const selectOpenOrdersOfAdopter = (db: Db, { email, shelterId }: { readonly email: string; readonly shelterId: bigint | null }) =>
+  selectOpenOrderIds(db, { clientId: undefined, email, shelterId }, { afterId: 0n, limit: openShownMax });
 
 /** Reapplies, after a restore, an erasure that was done at `at`. False if none of the orders exists, or all were placed later. */
 export async function reapplyErasure(tx: Transaction, ids: readonly bigint[], at: Date): Promise<boolean> {

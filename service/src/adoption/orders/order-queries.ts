@@ -172,16 +172,17 @@ export async function countOpenOrders(tx: Transaction, clientId: bigint, email: 
 /** Ids of open orders after an id: of a client, of an e-mail address, or of both. */
 export async function selectOpenOrderIds(
   db: Db,
-  whose: { clientId: bigint | undefined; email: string | undefined },
+  whose: { clientId: bigint | undefined; email: string | undefined; shelterId?: bigint | null },
   page: { afterId: bigint; limit: number },
 ): Promise<bigint[]> {
   const { rows } = await db.query<{ id: bigint }>({
     // Materialized, so that the index on the client or the address is used. Otherwise the planner may scan the primary key in order
     // of id.
     text: `with found as materialized (select id from orders where ${isOpen}
-        and ($1::bigint is null or client_id = $1) and ($2::text is null or lower(adopter_email) = lower($2)))
+        and ($1::bigint is null or client_id = $1) and ($2::text is null or lower(adopter_email) = lower($2))
+        and ($5::bigint is null or shelter_id = $5))
       select id from found where id > $3 order by id limit $4`,
-    values: [whose.clientId ?? null, whose.email ?? null, page.afterId, page.limit],
+    values: [whose.clientId ?? null, whose.email ?? null, page.afterId, page.limit, whose.shelterId ?? null],
   });
   return rows.map(({ id }) => id);
 }
@@ -292,8 +293,16 @@ async function lockToErase(tx: Transaction, conditions: string, values: readonly
  * Locks orders with this e-mail address (compared case-insensitively) that are not open. In order of id, as others lock several; the sum
  * keeps the planner from reading the primary key in that order.
  */
-export const lockClosedOrdersOfAdopter = (tx: Transaction, email: string, limit: number): Promise<OrderToErase[]> =>
-  lockToErase(tx, `lower(adopter_email) = lower($1) and not ${isOpen} order by id + 0 limit $2 for update`, [email, limit]);
+export const lockClosedOrdersOfAdopter = (
+  tx: Transaction,
+  { email, shelterId }: { readonly email: string; readonly shelterId: bigint | null },
+  limit: number,
+): Promise<OrderToErase[]> =>
+  lockToErase(
+    tx,
+    `lower(adopter_email) = lower($1) and ($3::bigint is null or shelter_id = $3) and not ${isOpen} order by id + 0 limit $2 for update`,
+    [email, limit, shelterId],
+  );
 
 /** Locks the orders that were placed for an application, one after another. */
 export const lockOrdersOfApplication = (tx: Transaction, { id, petId }: { id: bigint; petId: bigint }): Promise<OrderToErase[]> =>

@@ -50,6 +50,7 @@ export function addAccount(screens: Screens, { db, journal, frame, ceremonies, h
       return {
         title: 'You',
         main: html`<div class="head"><h1><bdi>${person.name}</bdi></h1>${visit.form(signOut, { submit: 'Sign out', tone: 'quiet', isInline: true })}</div>
+${visit.query.has(firstPasskey) && nextSteps(visit)}
 <section class="card">${factList({ Address: person.email, Role: capital(person.role), Where: html`<bdi>${workplace.name}</bdi>` })}
 ${!isBound && html`<p><a href="/sign-in/provider?to=/me">Sign in with your organisation’s account from now on</a></p>`}
 <p><a href="/keys">Keys of the keyboard</a></p></section>
@@ -196,10 +197,24 @@ ${visit.form(remove, { submit: 'Remove this passkey', tone: 'danger' })}</sectio
         return addPasskey(tx, visit.caller, { ...passkey, name: given });
       }, visit.caller);
       frame.done(reply, `The passkey ${added.name} is added. Next time it signs you in.`);
-      return reply.send({ next: '/me' });
+      const isFirst = (await listPasskeys(db, visit.person.id)).length === 1;
+      return reply.send({ next: isFirst ? `/me?${firstPasskey}` : '/me' });
     },
   });
 }
+
+/** In the address of the page to which the first passkey leads. */
+const firstPasskey = 'first';
+
+/** For who has just arrived: there is nothing more to set up for oneself. */
+const nextSteps = (visit: Visit): Html => html`<section class="card"><h2>What comes next</h2>
+<p>You are ready: there is nothing more to set up for yourself.</p>
+<ul>
+<li><a href="/">Today</a> shows what needs somebody.</li>
+<li><a href="/animals">Animals</a> is where you add them, describe them and send their photos.</li>
+${visit.may('shelter:settings') && html`<li><a href="/shelters">${visit.caller.shelterId === null ? 'Shelters' : 'Shelter'}</a> has contact, opening hours and the questions to those who apply.</li>`}
+${visit.may('people:manage') && html`<li><a href="/people/invite">Invite</a> those who work with you.</li>`}
+</ul></section>`;
 
 /** Needs JavaScript, as passkeys do; and a new sign-in, since a passkey outlasts the session. */
 const adding = (visit: Visit): Html =>

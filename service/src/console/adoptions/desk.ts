@@ -11,11 +11,11 @@ import { type Html, html } from '../../platform/html.ts';
 import { listAnimalsForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
 import { busySearch, unlessBusy } from '../animals/animal-list.ts';
 import { categoryName, stateLabel } from '../animals/animal-words.ts';
-import type { Choice, Fields } from '../forms/fields.ts';
 import { icon, withQuery } from '../frame/elements.ts';
 import { FormError, faultsOf, notFound } from '../screens/page-error.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
+import { answerField, answerFieldOf, answerPropertyOf, conditionText } from '../shelters/question-fields.ts';
 import { type AdoptionParts, bondedNote, getShelterOf, readSituation } from './adoption-parts.ts';
 import { name, plural } from './adoption-words.ts';
 
@@ -69,7 +69,10 @@ ${asked !== '' && (found ? foundAnimals(asked, found.animals) : busySearch)}</se
     if (pet.status === 'sold')
       return html`<h1>${name(pet.name)} was adopted</h1><p>Nobody can apply any more. <a href="/animals">Find another animal</a></p>`;
     const questions = await getQuestions(db, shelterId);
-    const all = Type.Object({ ...fields.properties, ...Object.fromEntries(questions.map((one) => [fieldOf(one), propertyOf(one)])) });
+    const all = Type.Object({
+      ...fields.properties,
+      ...Object.fromEntries(questions.map((one) => [answerFieldOf(one), answerPropertyOf(one)])),
+    });
     const areOpen = plural(situation.open, 'application is', 'applications are');
     return html`<h1>New application for ${name(pet.name)}</h1>
 ${situation.open > 0 && html`<p><a href="/applications/pets/${petId}">${areOpen} open</a> for ${name(pet.name)}.</p>`}
@@ -81,7 +84,7 @@ ${bondedNote(pet.name, situation)}
 ${given.text('name', 'Name of the adopter', { isFirst: visit.rejected === undefined })}
 ${given.text('email', 'E-mail address', { type: 'email', hint: mails ? mailedHint : 'So that you can reach them.' })}
 ${given.text('phone', 'Telephone', { type: 'tel' })}
-${questions.map((question) => fieldFor(given, question, questions))}`,
+${questions.map((question) => answerField(given, question, questions))}`,
     )}</section>`;
   }
 
@@ -130,52 +133,22 @@ ${stateLabel(animal)}
 <ul class="lines">${animals.map(line)}</ul>`;
 }
 
-const fieldOf = ({ id }: Pick<Question, 'id'>) => `answer_${id}`;
-const yesNo: readonly Choice[] = [
-  { value: 'true', label: 'Yes' },
-  { value: 'false', label: 'No' },
-];
-
-/** Whether it must be answered depends on other answers, so the field itself is not required then. */
-function propertyOf({ type, required, onlyIf }: Question) {
-  const { lengthMax } = questionTypeTable[type];
-  const text = Type.String(lengthMax === undefined ? {} : { maxLength: lengthMax });
-  return required && !onlyIf ? text : Type.Optional(text);
-}
-
-function fieldFor(given: Fields, question: Question, all: readonly Question[]): Html {
-  const { text, type, options = [], required, onlyIf } = question;
-  const field = fieldOf(question);
-  const asked = onlyIf && conditionOf(onlyIf, all);
-  const hint = asked === undefined ? {} : { hint: asked };
-  const choices: Choice[] = options.map((value) => ({ value, label: value }));
-  if (type === 'line') return given.text(field, text, hint);
-  if (type === 'text') return given.area(field, text, hint);
-  if (type === 'choices') return given.boxes(field, text, choices, hint);
-  const unanswered: Choice[] = required && !onlyIf ? [] : [{ value: '', label: 'No answer' }];
-  return given.choices(field, text, [...(type === 'yes_no' ? yesNo : choices), ...unanswered], hint);
-}
-
-const conditionOf = ({ question: id, is }: NonNullable<Question['onlyIf']>, all: readonly Question[]): string => {
-  const earlier = all.find((one) => one.id === id)?.text ?? id;
-  return `Only if “${earlier}” is answered with ${typeof is === 'boolean' ? (is ? 'yes' : 'no') : `“${is}”`}.`;
-};
-
 /** The answers as the operation takes them. What is missing, or not asked, is said beside its field. */
 function readAnswers(questions: readonly Question[], sent: URLSearchParams): Record<string, unknown> {
   const answers: Record<string, unknown> = {};
   const faults = new Map<string, string>();
   for (const question of questions) {
     const { id, type, required, onlyIf } = question;
-    const given = sent.getAll(fieldOf(question)).filter((one) => one.trim() !== '');
+    const given = sent.getAll(answerFieldOf(question)).filter((one) => one.trim() !== '');
     const isAsked = !onlyIf || answers[onlyIf.question] === onlyIf.is;
     if (given.length === 0) {
-      if (required && isAsked) faults.set(fieldOf(question), 'Answer this.');
-    } else if (!isAsked) faults.set(fieldOf(question), `${conditionOf(onlyIf, questions)} Leave it empty, or change the other answer.`);
+      if (required && isAsked) faults.set(answerFieldOf(question), 'Answer this.');
+    } else if (!isAsked)
+      faults.set(answerFieldOf(question), `${conditionText(onlyIf, questions)} Leave it empty, or change the other answer.`);
     else answers[id] = type === 'choices' ? given : type === 'yes_no' ? given[0] === 'true' : given[0];
     const { lengthMax } = questionTypeTable[type];
     if (lengthMax !== undefined && [...(given[0] ?? '').replaceAll('\r\n', '\n')].length > lengthMax)
-      faults.set(fieldOf(question), `At most ${lengthMax.toLocaleString('en')} characters.`);
+      faults.set(answerFieldOf(question), `At most ${lengthMax.toLocaleString('en')} characters.`);
   }
   if (faults.size > 0) throw new FormError('The answers need another look.', faults);
   return answers;

@@ -3,26 +3,21 @@ import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { settleApplications } from '../../adoption/applications/settling.ts';
 import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../adoption/orders/orders.ts';
 import { listUndoable, recordOutcome, type UndoablePet } from '../../adoption/outcomes/outcomes.ts';
-import { movePetWithin } from '../../adoption/shelters/moves.ts';
-import { getShelter } from '../../adoption/shelters/shelters.ts';
 import { petEtag } from '../../animals/pets/pet-json.ts';
 import { removePet } from '../../animals/pets/pets.ts';
-import { isExternalIdTaken } from '../../animals/profiles/profiles.ts';
 import { mayHaveOutcome, outcomeKind, outcomeTypes, outcomeUndoing } from '../../domain/outcomes.ts';
-import { violates } from '../../platform/db/pool.ts';
-import { type Html, html } from '../../platform/html.ts';
+import { html } from '../../platform/html.ts';
 import { StringEnum } from '../../platform/http/schemas.ts';
-import { findAnimalForStaff, type StaffAnimal } from '../../search/listings/staff-list.ts';
+import { findAnimalForStaff } from '../../search/listings/staff-list.ts';
 import { type Column, emptyState, icon, pageLinks, table } from '../frame/elements.ts';
-import { FormError } from '../screens/page-error.ts';
 import type { PageRoute, Screens, ShownPage } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { explainChange, lastAct } from './animal-history.ts';
+import { placePathOf } from './animal-place.ts';
 import { outcomeWords } from './animal-words.ts';
 import { type AnimalParts, findDeparture, getAnimal, headOf, ifBack, inWordsOf, pathOf, toChange } from './one-animal.ts';
 
 const nothing = Type.Object({});
-const destination = Type.Object({ shelterId: Type.Integer({ minimum: 1, 'x-must-be': 'the number of a shelter' }) });
 
 /** All ways in which an animal goes that are no adoption: each says first what happens. */
 export function addAnimalLeaving(screens: Screens, { db }: AnimalParts): void {
@@ -50,7 +45,10 @@ ${
 Partners are not told why. For ${outcomeUndoing.days} days you can bring it back, with its profile and photos.</p>
 ${visit.form(leave, { submit: 'Note that it has left', version }, (fields) => fields.choices('type', 'What has become of it', choices))}`
 }</section>
-${visit.may('store:manage') && placing(visit, animal)}
+${
+  visit.may('store:manage') &&
+  html`<p>Does it live on in another shelter of the store? <a href="${placePathOf(animal)}">Place it there</a>, with its orders and applications.</p>`
+}
 <section class="card"><h2>Remove it</h2>
 ${
   orderId !== undefined
@@ -62,14 +60,6 @@ ${visit.form(remove, { submit: html`Remove ${name}`, tone: 'danger', version })}
       };
     },
   });
-
-  function placing(visit: Visit, { shelter }: StaffAnimal): Html {
-    const hint = `Its number. Now it is in ${shelter.name}, number ${shelter.id}.`;
-    return html`<section class="card"><h2>Place it in another shelter</h2>
-<p>Its profile, its orders and its open applications go with it: the people there act on them from then on.
-Applications that have ended stay where they are.</p>
-${visit.form(move, { submit: 'Place it there', tone: 'quiet' }, (fields) => fields.text('shelterId', 'Shelter', { hint }))}</section>`;
-  }
 
   const leave = screens.form({
     path: '/animals/:petId/leaving/note',
@@ -117,29 +107,6 @@ ${chosen && html`<p>You have chosen: <strong>${outcomeWords[chosen].name}</stron
         removePet(joined, animal.id, visit.caller, { ...options, expect: (pet) => requireEtag(version, petEtag(pet), pet.name) }),
       );
       return { to: '/animals', done: `${animal.name} is removed.` };
-    },
-  });
-
-  const move = screens.form({
-    path: '/animals/:petId/leaving/move',
-    page,
-    needs: 'store:manage',
-    fields: destination,
-    act: async ({ visit, tx, values }) => {
-      const animal = await getAnimal(tx, visit);
-      const shelterId = BigInt(values.shelterId);
-      try {
-        await movePetWithin(tx, animal.id, shelterId, visit.caller);
-      } catch (error) {
-        if (violates(error, 'pets_shelter_id_fkey')) throw new FormError('There is no shelter with this number.', 'shelterId');
-        if (isExternalIdTaken(error))
-          throw new FormError(
-            `An animal there has the shelter's own number of ${animal.name}. Change it in the profile first.`,
-            'shelterId',
-          );
-        throw error;
-      }
-      return { to: pathOf(animal), done: `${animal.name} is in ${(await getShelter(tx, shelterId)).name} now.` };
     },
   });
 }

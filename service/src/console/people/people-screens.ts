@@ -58,20 +58,22 @@ export function addPeople(screens: Screens, { db, consoleUrl, mails }: PeoplePar
     show: async (visit) => {
       const { query, caller, times } = visit;
       const afterId = parseInt64(query.get('cursor') ?? '') ?? 0n;
+      const shelterId = caller.shelterId ?? parseInt64(query.get('shelter') ?? '');
       const found = await listPeople(db, {
         afterId,
         limit: pageSize + 1,
-        ...(caller.shelterId !== null && { shelterId: caller.shelterId }),
+        ...(shelterId !== undefined && { shelterId }),
       });
       const people = found.slice(0, pageSize);
-      const names = await namesOfShelters(
-        db,
-        people.flatMap((person) => person.shelterId ?? []),
-      );
+      const names = await namesOfShelters(db, [
+        ...people.flatMap((person) => person.shelterId ?? []),
+        ...(shelterId === undefined ? [] : [shelterId]),
+      ]);
       const isStore = caller.shelterId === null;
       return {
         title: 'People',
-        main: html`<div class="head"><h1>People</h1><a class="button" href="/people/invite" data-key="n">${icon('plus')}Invite someone</a></div>
+        main: html`<div class="head"><h1>People</h1><a class="button" href="/people/invite${isStore && shelterId !== undefined && `?shelter=${shelterId}`}" data-key="n">${icon('plus')}Invite someone</a></div>
+${isStore && shelterId !== undefined && html`<p>Of ${workplaceOf({ shelterId }, names)}. <a href="/people">Show all</a></p>`}
 ${
   people.length === 0
     ? emptyState('people', 'Nobody here yet', 'Invite those who work with you.')
@@ -107,7 +109,7 @@ ${pageLinks('/people', query, found.length > pageSize ? String(people.at(-1)?.id
 <h1>Invite someone</h1>
 <section class="card">${visit.form(
         sendInvitation,
-        { submit: 'Invite', values: { role: 'staff' } },
+        { submit: 'Invite', values: { role: 'staff', ...presetOf(visit) } },
         (fields) => html`${fields.text('email', 'E-mail address', { type: 'email', isFirst: true, hint })}
 ${fields.text('name', 'Name')}
 ${shownPostFields(fields, visit)}`,
@@ -190,6 +192,9 @@ export async function placeGiven(
     'shelter',
   );
 }
+
+/** Who comes from the page of a shelter invites somebody there. */
+const presetOf = ({ query }: Visit) => (query.has('shelter') ? { reach: 'shelter', shelter: query.get('shelter') ?? '' } : {});
 
 /** What the fields show first. */
 export const postValues = ({ role, shelterId }: Post) => ({ role, reach: shelterId === null ? 'store' : 'shelter', shelter: shelterId });

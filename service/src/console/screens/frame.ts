@@ -122,10 +122,13 @@ export class Frame {
   #placesOf(caller: PersonCaller): NavigationPlace[] {
     return this.parts
       .pages()
-      .flatMap(({ path, place, needs }) => (place && mayUse(caller, needs) ? [{ path, ...place }] : []))
+      .flatMap(({ path, place, needs }) => (place && mayUse(caller, needs) ? [{ path, ...place, name: nameFor(caller, place) }] : []))
       .sort((a, b) => a.order - b.order);
   }
 }
+
+const nameFor = ({ shelterId }: PersonCaller, { name, nameInShelter = name }: NonNullable<PageRoute['place']>): string =>
+  shelterId === null ? name : nameInShelter;
 
 const undoForm = ({ path, values }: NonNullable<Unstored['undo']>, formToken: string): Html =>
   html`<form method="post" action="${path}" class="inline">${identityOf(formToken)}${Object.entries(values).map(

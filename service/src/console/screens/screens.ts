@@ -20,7 +20,13 @@ export interface PageRoute {
   readonly path: string;
   readonly needs: Needs;
   /** Where the page is in the navigation, from the left. Undefined: it is not there. */
-  readonly place?: { readonly name: string; readonly icon: IconName; readonly order: number };
+  readonly place?: {
+    readonly name: string;
+    /** What people of a shelter read, who have one place there in place of a list. */
+    readonly nameInShelter?: string;
+    readonly icon: IconName;
+    readonly order: number;
+  };
   /** Needs a sign-in within the last ten minutes: who is signed in for longer does so again first. */
   readonly isFresh?: true;
   readonly show: (visit: Visit) => Promise<ShownPage> | ShownPage;

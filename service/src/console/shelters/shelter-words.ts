@@ -18,7 +18,7 @@ interface Parts {
 const pageSize = 20;
 export const shelterWordsPath = '/shelters/confirm';
 
-const labels: Readonly<Record<WordField, string>> = {
+export const wordLabels: Readonly<Record<WordField, string>> = {
   name: 'Name',
   email: 'E-mail address',
   phone: 'Telephone',
@@ -26,6 +26,8 @@ const labels: Readonly<Record<WordField, string>> = {
   address: 'Address',
   town: 'Town',
   postcode: 'Postcode',
+  mailReceived: 'Mail: an application has come in',
+  mailAccepted: 'Mail: an application is accepted',
 };
 
 /** For people of the store: what shelters say of themselves, and mail and searches for places don't have yet. */
@@ -52,7 +54,7 @@ ${pageLinks(shelterWordsPath, visit.query, found.length > pageSize ? String(show
   function card(visit: Visit, { shelter, confirmed, waiting }: WaitingShelter) {
     return html`<section class="card"><h2><bdi>${shelter.name}</bdi></h2>
 ${table(`Changes of ${shelter.name}`, waiting, [
-  { name: 'What', cell: (field) => labels[field] },
+  { name: 'What', cell: (field) => wordLabels[field] },
   { name: 'Before', cell: (field) => html`<bdi>${confirmed[field] ?? 'nothing'}</bdi>` },
   { name: 'Now', cell: (field) => html`<bdi>${shelter[field] ?? ''}</bdi>` },
 ])}
