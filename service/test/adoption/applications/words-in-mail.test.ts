@@ -59,8 +59,8 @@ const headers = [
 async function addWords(text: string, n: number): Promise<void> {
   const line = text.slice(0, 40);
   const [shelter] = await store.write<{ id: bigint }>(
-    `insert into shelters (name, description, email, phone, website, address, town, postcode, application_note)
-      values ($1, $1, $2, $3, $1, $1, $4, $5, $1) returning id`,
+    `insert into shelters (name, description, email, phone, website, address, town, postcode, application_note, mail_received, mail_accepted)
+      values ($1, $1, $2, $3, $1, $1, $4, $5, $1, $1, $1) returning id`,
     text,
     `shelter${n}@rival.example`,
     line,
