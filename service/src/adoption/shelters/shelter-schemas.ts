@@ -20,7 +20,7 @@ const example = {
   timezone: 'Europe/Vienna',
 };
 const mailExamples = {
-  received: 'We answer on Tuesdays and Fridays.',
+  received: 'We reply on Tuesdays and Fridays.',
   accepted: 'Bring your identity card, and a carrier or a lead.',
 };
 const noteExample = 'We look for homes with a garden. Our staff reply within a week.';

@@ -54,7 +54,7 @@ export async function holdPet(
   }, actor);
 }
 
-/** Of a shelter whose new animals begin with a hold: whoever has just added this one, staff end it. A sold one is never held. */
+/** Of a shelter whose new animals begin with a hold: anyone may have added it, and staff end the hold. A sold one is never held. */
 export async function holdNewPet(tx: CatalogueTransaction, pet: Pet, author: Author): Promise<Pet> {
   if (endsHold(pet.status)) return pet;
   return beginHold(tx, pet, { before: undefined, asked: { reason: 'other', until: null, note: null } }, author);

@@ -212,7 +212,11 @@ const nextSteps = (visit: Visit): Html => html`<section class="card"><h2>What co
 <ul>
 <li><a href="/">Today</a> shows what needs somebody.</li>
 <li><a href="/animals">Animals</a> is where you add them, describe them and send their photos.</li>
-${visit.may('shelter:settings') && html`<li><a href="/shelters">${visit.caller.shelterId === null ? 'Shelters' : 'Shelter'}</a> has contact, opening hours and the questions to those who apply.</li>`}
+${
+  visit.may('shelter:settings') &&
+  html`<li><a href="/shelters">${visit.caller.shelterId === null ? 'Shelters' : 'Shelter'}</a> has contact, opening hours
+and the questions to those who apply.</li>`
+}
 ${visit.may('people:manage') && html`<li><a href="/people/invite">Invite</a> those who work with you.</li>`}
 </ul></section>`;
 

@@ -70,9 +70,10 @@ export function addPeople(screens: Screens, { db, consoleUrl, mails }: PeoplePar
         ...(shelterId === undefined ? [] : [shelterId]),
       ]);
       const isStore = caller.shelterId === null;
+      const invitePath = `/people/invite${isStore && shelterId !== undefined ? `?shelter=${shelterId}` : ''}`;
       return {
         title: 'People',
-        main: html`<div class="head"><h1>People</h1><a class="button" href="/people/invite${isStore && shelterId !== undefined && `?shelter=${shelterId}`}" data-key="n">${icon('plus')}Invite someone</a></div>
+        main: html`<div class="head"><h1>People</h1><a class="button" href="${invitePath}" data-key="n">${icon('plus')}Invite someone</a></div>
 ${isStore && shelterId !== undefined && html`<p>Of ${workplaceOf({ shelterId }, names)}. <a href="/people">Show all</a></p>`}
 ${
   people.length === 0

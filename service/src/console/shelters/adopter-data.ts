@@ -8,7 +8,8 @@ import type { Journal } from '../../platform/journal/journal.ts';
 import { FormError, faultsOf, PageError } from '../screens/page-error.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
 import { isFormToken } from '../screens/visit.ts';
-import { getSettled, headOf, pathOf, type ShelterParts, shelterPath } from './one-shelter.ts';
+import { getSettled, type ShelterParts, shelterHead, shelterPath, shelterPathOf } from './one-shelter.ts';
+import { countText } from './shelter-page.ts';
 
 const whose = Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }) });
 const batchSizeMax = 100;
@@ -28,25 +29,39 @@ export function addAdopterData(
     isFresh: true,
     show: async (visit) => {
       const shelter = await getSettled(db, visit);
-      const erasePath = `${pathOf(shelter)}/adopter/erase`;
+      const erasePath = `${shelterPathOf(shelter)}/adopter/erase`;
       const asked =
         visit.rejected?.path === erasePath && visit.rejected.errors?.size === 0 ? visit.rejected.values.get('email') : undefined;
       return {
         title: "One person's data",
-        main: html`${headOf(shelter, "One person's data")}
+        main: html`${shelterHead(shelter, "One person's data")}
 <p>An adopter may ask what you store about them, and have it erased. Be sure that it is they who ask.</p>
 <section class="card"><h2>All of it as a file</h2>
-<p>What <bdi>${shelter.name}</bdi> has about this e-mail address: applications with answers and notes, orders, and what was mailed. Send it to nobody else. It is noted that you got it.</p>
-<form method="post" action="${pathOf(shelter)}/adopter/file" class="form">${visit.hidden()}
-<div class="field"><label for="file-email">E-mail address</label><input type="email" id="file-email" name="email" maxlength="254" required autocomplete="off"></div>
+<p>What <bdi>${shelter.name}</bdi> has about this e-mail address: applications with answers and notes, orders, and what was mailed.
+Send it to nobody else. It is noted that you got it.</p>
+<form method="post" action="${shelterPathOf(shelter)}/adopter/file" class="form">${visit.hidden()}
+<div class="field">
+<label for="file-email">E-mail address</label>
+<input type="email" id="file-email" name="email" maxlength="254" required autocomplete="off">
+</div>
 <div class="acts"><button class="button">Get the file</button></div>
 </form></section>
 <section class="card"><h2>Erase it</h2>
-<p>From every application and order here that is not open: name, address, telephone number, answers and notes. This can't be undone. Open ones stay, and are named: withdraw or cancel them first.</p>
+<p>From every application and order here that is not open: name, address, telephone number, answers and notes.
+This can't be undone. Open ones stay, and are named: withdraw or cancel them first.</p>
 ${
   asked
     ? html`<p><strong>Erase everything of ${personal(asked)} here?</strong></p>
-${visit.form(erase, { submit: 'Erase it for good', tone: 'danger', values: { email: asked }, beside: html`<a class="button quiet" href="${pathOf(shelter)}/adopter">No</a>` }, (fields) => fields.hidden('email'))}`
+${visit.form(
+  erase,
+  {
+    submit: 'Erase it for good',
+    tone: 'danger',
+    values: { email: asked },
+    beside: html`<a class="button quiet" href="${shelterPathOf(shelter)}/adopter">No</a>`,
+  },
+  (fields) => fields.hidden('email'),
+)}`
     : visit.form({ path: askToErase.path, fields: whose }, { submit: 'Erase', tone: 'quiet' }, (fields) =>
         fields.text('email', 'E-mail address', { type: 'email' }),
       )
@@ -97,8 +112,9 @@ ${visit.form(erase, { submit: 'Erase it for good', tone: 'danger', values: { ema
           ? ['There are applications of an address that differs by its tag alone. If it is the same person, erase them too.']
           : []),
       ];
-      const done = `Erased from ${applications} ${applications === 1 ? 'application' : 'applications'} and ${orders} ${orders === 1 ? 'order' : 'orders'}. Backups have it until they are overwritten.`;
-      return { to: `${pathOf({ id })}/adopter`, done: [done, ...kept].join(' ') };
+      const from = `${countText(applications, 'application')} and ${countText(orders, 'order')}`;
+      const done = `Erased from ${from}. Backups have it until they are overwritten.`;
+      return { to: `${shelterPathOf({ id })}/adopter`, done: [done, ...kept].join(' ') };
     },
   });
   const askToErase = screens.preview(erase, `${path}/ask`);

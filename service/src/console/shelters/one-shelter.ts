@@ -20,7 +20,7 @@ export interface ShelterParts {
 /** An admin, for the own shelter; staff of the store, for all. */
 export const toSettle: Needs = 'shelter:settings';
 export const shelterPath = '/shelters/:shelterId';
-export const pathOf = ({ id }: Pick<Shelter, 'id'>): string => `/shelters/${id}`;
+export const shelterPathOf = ({ id }: Pick<Shelter, 'id'>): string => `/shelters/${id}`;
 
 /** The shelter of the page. Another one is not found, like one that there is not. */
 export async function getSettled(db: Db, visit: Visit, id = visit.id('shelterId')): Promise<Shelter> {
@@ -34,8 +34,8 @@ export async function getSettled(db: Db, visit: Visit, id = visit.id('shelterId'
 const noShelter = () => notFound('There is no such shelter here.');
 
 /** The top of each page about one shelter. */
-export const headOf = (shelter: Shelter, title: HtmlValue): Html =>
-  html`<a class="crumb" href="${pathOf(shelter)}">${icon('back')}<bdi>${shelter.name}</bdi></a>
+export const shelterHead = (shelter: Shelter, title: HtmlValue): Html =>
+  html`<a class="crumb" href="${shelterPathOf(shelter)}">${icon('back')}<bdi>${shelter.name}</bdi></a>
 <h1>${title}</h1>`;
 
 export const explainSettings = async (): Promise<string> => 'Somebody else has changed the shelter meanwhile.';
@@ -64,5 +64,5 @@ export async function settle(
     changed.email !== before && waiting.includes('email')
       ? ` A link is mailed to ${changed.email}: the address counts once somebody has followed it.`
       : '';
-  return { to: to ?? pathOf(changed), done: `${done}${confirms}${mailed}` };
+  return { to: to ?? shelterPathOf(changed), done: `${done}${confirms}${mailed}` };
 }

@@ -3,12 +3,14 @@ import { shelterEtag } from '../../adoption/shelters/shelter-json.ts';
 import { NewShelterSchema, type ShelterChanges, ShelterChangesSchema, ShelterSchema } from '../../adoption/shelters/shelter-schemas.ts';
 import { html } from '../../platform/html.ts';
 import type { PageRoute, Screens } from '../screens/screens.ts';
-import { explainSettings, getSettled, headOf, type ShelterParts, settle, shelterPath, toSettle } from './one-shelter.ts';
+import { explainSettings, getSettled, type ShelterParts, settle, shelterHead, shelterPath, toSettle } from './one-shelter.ts';
 
 const { name } = NewShelterSchema.properties;
 const { description, email, phone, website, address, town, postcode, country, timezone, applicationNote, mailReceived, mailAccepted } =
   ShelterChangesSchema.properties;
 const { adoption, applicationsMax, newAnimalsHeld } = ShelterSchema.properties;
+
+const heldHint = 'Each new animal is on hold until you end that on its page. Nobody can order it meanwhile.';
 
 /** What the shelter says of itself, how its animals are adopted, and what mail adds: a form each. */
 export function addShelterForms(screens: Screens, parts: ShelterParts): void {
@@ -40,7 +42,7 @@ ${fields.area('description', 'About you', { rows: 6 })}`,
     ])}
 ${fields.text('applicationsMax', 'Open applications for an animal, at most')}
 ${fields.area('applicationNote', 'What adopters should read before they apply', { rows: 5 })}
-${fields.check('newAnimalsHeld', 'New animals begin “not ready yet”', { hint: 'Each new animal is on hold until you end that on its page. Nobody can order it meanwhile.' })}`,
+${fields.check('newAnimalsHeld', 'New animals begin “not ready yet”', { hint: heldHint })}`,
   });
   addSettings(screens, parts, {
     name: 'mail',
@@ -80,7 +82,7 @@ function addSettings(screens: Screens, { db, mails }: ShelterParts, { name: part
       );
       return {
         title,
-        main: html`${headOf(shelter, title)}
+        main: html`${shelterHead(shelter, title)}
 ${about !== undefined && html`<p>${about}</p>`}
 <section class="card">${visit.form(save, { submit: 'Save', values, version: shelterEtag(shelter) }, body)}</section>`,
       };

@@ -10,7 +10,16 @@ import { dayIn, dayText, zoneOf } from '../frame/times.ts';
 import { FormError, faultsOf } from '../screens/page-error.ts';
 import type { PageRoute, Screens, Submission } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { explainSettings, getSettled, headOf, pathOf, type ShelterParts, settle, shelterPath, toSettle } from './one-shelter.ts';
+import {
+  explainSettings,
+  getSettled,
+  type ShelterParts,
+  settle,
+  shelterHead,
+  shelterPath,
+  shelterPathOf,
+  toSettle,
+} from './one-shelter.ts';
 import { openingsText, readOpenings } from './opening-hours-text.ts';
 
 const typed = Type.Optional(Type.String({ maxLength: 100 }));
@@ -33,8 +42,8 @@ export function addShelterHours(screens: Screens, { db, mails, clock }: ShelterP
       const { weekly, exceptions } = hoursOf(shelter);
       return {
         title: 'Opening hours',
-        main: html`${headOf(shelter, 'Opening hours')}
-<p>By the clocks ${shelter.timezone === null ? html`of your time zone, which nobody has said yet: <a href="${pathOf(shelter)}/contact">say it first</a>` : `of ${shelter.timezone}`}.
+        main: html`${shelterHead(shelter, 'Opening hours')}
+<p>By the clocks ${zoneText(shelter)}.
 Sites of partners say from them whether you are open.</p>
 <section class="card"><h2>The week</h2>
 ${visit.form(
@@ -81,7 +90,7 @@ ${fields.text('hours', 'Hours', { hint })}`,
 
   const save = (submission: Submission<unknown>, { weekly, exceptions }: OpeningHours, done: string) => {
     const isNothing = exceptions.length === 0 && Object.keys(weekly).length === 0;
-    const to = `${pathOf({ id: submission.visit.id('shelterId') })}/hours`;
+    const to = `${shelterPathOf({ id: submission.visit.id('shelterId') })}/hours`;
     return settle(submission, { openingHours: isNothing ? null : { weekly, exceptions } }, { mails, done, to });
   };
 
@@ -137,6 +146,11 @@ ${fields.text('hours', 'Hours', { hint })}`,
     },
   });
 }
+
+const zoneText = (shelter: Shelter): Html | string =>
+  shelter.timezone === null
+    ? html`of your time zone, which nobody has said yet: <a href="${shelterPathOf(shelter)}/contact">say it first</a>`
+    : `of ${shelter.timezone}`;
 
 function openingsIn(values: Readonly<Record<string, string | undefined>>, field: string): readonly Opening[] {
   const read = readOpenings(values[field] ?? '');

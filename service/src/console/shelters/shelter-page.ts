@@ -7,7 +7,7 @@ import { factList, table } from '../frame/elements.ts';
 import { dayText } from '../frame/times.ts';
 import type { Screens, ShownPage } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { getSettled, pathOf, type ShelterParts, shelterPath, toSettle } from './one-shelter.ts';
+import { getSettled, type ShelterParts, shelterPath, shelterPathOf, toSettle } from './one-shelter.ts';
 import { openingsText } from './opening-hours-text.ts';
 import { shelterFinder } from './shelter-finder.ts';
 import { weekdayName } from './shelter-hours.ts';
@@ -28,7 +28,7 @@ export function addShelterPage(screens: Screens, { db, mails }: ShelterParts): v
         title: 'Shelters',
         main: html`<h1>Shelters</h1>
 <p><a href="${shelterWordsPath}">What shelters have changed</a>, and mail does not have yet.</p>
-${await shelterFinder(db, visit, { path: listPath, linkTo: (id) => pathOf({ id }) })}`,
+${await shelterFinder(db, visit, { path: listPath, linkTo: (id) => shelterPathOf({ id }) })}`,
       };
     },
   });
@@ -44,25 +44,35 @@ ${await shelterFinder(db, visit, { path: listPath, linkTo: (id) => pathOf({ id }
       title: shelter.name,
       main: html`<h1><bdi>${shelter.name}</bdi></h1>
 ${isStore && html`<p class="soft">Shelter ${shelter.id}</p>`}
-${waiting.waiting.length > 0 && html`<p><a href="#waiting">${counted(waiting.waiting.length, 'change')}</a> ${waiting.waiting.length === 1 ? 'waits' : 'wait'} for the staff of the store.</p>`}
+${waiting.waiting.length > 0 && html`<p><a href="#waiting">What waits for the staff of the store</a></p>`}
 <div class="columns">
 ${card(shelter, 'contact', 'Name and contact', contactFacts(shelter))}
 ${card(shelter, 'hours', 'Opening hours', hoursFacts(shelter))}
 ${card(shelter, 'adoption', 'How animals are adopted', adoptionFacts(shelter))}
-${card(shelter, 'questions', 'Questions', html`<p>${questions.length === 0 ? 'You ask those who apply nothing yet.' : counted(questions.length, 'question')}</p>`)}
+${card(shelter, 'questions', 'Questions', html`<p>${questions.length === 0 ? asksNothing : countText(questions.length, 'question')}</p>`)}
 ${card(shelter, 'mail', 'What mail adds', mailFacts(shelter))}
-${visit.may('people:manage') && html`<section class="card"><h2>People</h2><p><a href="${people}">Who works here</a>, and inviting others.</p></section>`}
-${visit.may('adopters:disclose') && html`<section class="card"><h2>One person's data</h2><p><a href="${pathOf(shelter)}/adopter">All that is stored about an adopter</a>, as a file, and its erasure.</p></section>`}
+${
+  visit.may('people:manage') &&
+  html`<section class="card"><h2>People</h2>
+<p><a href="${people}">Who works here</a>, and inviting others.</p></section>`
+}
+${
+  visit.may('adopters:disclose') &&
+  html`<section class="card"><h2>One person's data</h2>
+<p><a href="${shelterPathOf(shelter)}/adopter">All that is stored about an adopter</a>, as a file, and its erasure.</p></section>`
+}
 </div>
 ${waiting.waiting.length > 0 && waitingCard(waiting, isStore)}`,
     };
   }
 }
 
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+const asksNothing = 'You ask those who apply nothing yet.';
+
+export const countText = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const card = (shelter: Shelter, part: string, title: string, facts: Html): Html => html`<section class="card">
-<div class="head"><h2>${title}</h2><a class="button quiet" href="${pathOf(shelter)}/${part}">Change<span class="hidden">: ${title}</span></a></div>
+<div class="head"><h2>${title}</h2><a class="button quiet" href="${shelterPathOf(shelter)}/${part}">Change<span class="hidden">: ${title}</span></a></div>
 ${facts}
 </section>`;
 
@@ -95,7 +105,7 @@ function hoursFacts({ openingHours }: Shelter): Html {
 const adoptionFacts = ({ adoption, applicationsMax, applicationNote, newAnimalsHeld }: Shelter): Html =>
   factList({
     How: adoption === 'application' ? 'Adopters apply, and you choose' : 'The first to ask reserves',
-    'At most': adoption === 'application' && `${counted(applicationsMax, 'open application')} for an animal`,
+    'At most': adoption === 'application' && `${countText(applicationsMax, 'open application')} for an animal`,
     'New animals': newAnimalsHeld ? 'begin “not ready yet”' : 'can be adopted at once',
     'Before they apply': given(applicationNote),
   });

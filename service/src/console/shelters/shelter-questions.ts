@@ -13,7 +13,7 @@ import { emptyState, icon, table } from '../frame/elements.ts';
 import { FormError, faultsOf, notFound } from '../screens/page-error.ts';
 import type { PageRoute, Screens, Submission } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
-import { getSettled, headOf, pathOf, type ShelterParts, shelterPath, toSettle } from './one-shelter.ts';
+import { getSettled, type ShelterParts, shelterHead, shelterPath, shelterPathOf, toSettle } from './one-shelter.ts';
 import { answerField, answerFieldOf, answerPropertyOf, conditionText } from './question-fields.ts';
 
 const { id: questionId, text } = QuestionSchema.properties;
@@ -40,7 +40,7 @@ const typeWords: Readonly<Record<QuestionType, { readonly name: string; readonly
 /** What the shelter asks those who apply, and how that looks to them. */
 export function addShelterQuestions(screens: Screens, { db }: ShelterParts): void {
   const path = `${shelterPath}/questions`;
-  const pathIn = (visit: Visit) => `${pathOf({ id: visit.id('shelterId') })}/questions`;
+  const pathIn = (visit: Visit) => `${shelterPathOf({ id: visit.id('shelterId') })}/questions`;
 
   const list: PageRoute = screens.page({
     path,
@@ -49,13 +49,13 @@ export function addShelterQuestions(screens: Screens, { db }: ShelterParts): voi
       const shelter = await getSettled(db, visit);
       const questions = await getQuestions(db, shelter.id);
       const version = questionsEtag(questions);
-      const isFull = questions.length >= questionsMax;
       return {
         title: 'Questions',
-        main: html`${headOf(shelter, 'Questions')}
-<p>Everybody who applies for one of your animals answers them, here or on the site of a partner. Applications that were sent before keep the questions as they were.</p>
-${questions.length === 0 ? emptyState('heart', 'No questions yet', 'Ask what helps you to choose, such as whether there is a garden.') : questionTable(visit, questions, version)}
-${isFull ? html`<p>These are ${questionsMax}, as many as there can be.</p>` : html`<p><a class="button" href="${pathIn(visit)}/edit" data-key="n">${icon('plus')}Add a question</a></p>`}
+        main: html`${shelterHead(shelter, 'Questions')}
+<p>Everybody who applies for one of your animals answers them, here or on the site of a partner.
+Applications that were sent before keep the questions as they were.</p>
+${questions.length === 0 ? noQuestions : questionTable(visit, questions, version)}
+${questions.length >= questionsMax ? noMore : html`<p><a class="button" href="${pathIn(visit)}/edit" data-key="n">${icon('plus')}Add a question</a></p>`}
 ${questions.length > 0 && preview(questions)}`,
       };
     },
@@ -199,6 +199,9 @@ ${visit.form(remove, { submit: 'Remove the question', tone: 'danger', values: { 
       replace(submission, (questions) => questions.filter(({ id }) => id !== submission.values.id), 'The question is removed.'),
   });
 }
+
+const noQuestions = emptyState('heart', 'No questions yet', 'Ask what helps you to choose, such as whether there is a garden.');
+const noMore = html`<p>These are ${questionsMax}, as many as there can be.</p>`;
 
 const typeChoices: readonly Choice[] = questionTypes.map((type) => {
   const { name, hint } = typeWords[type];
