@@ -26,7 +26,7 @@ export const adoptersPage: Proof = {
     { file: 'adoption/adopter-page/page-layout.ts', from: '.button:hover {', to: ':focus-visible { outline: none; }\n.button:hover {' },
     { file: 'adoption/adopter-page/page-layout.ts', from: `'referrer-policy': 'no-referrer',`, to: `'referrer-policy': 'unsafe-url',` },
     { file: 'adoption/adopter-page/page-layout.ts', from: '<meta name="referrer" content="no-referrer">', to: '' },
-    { file: 'adoption/adopter-page/page-layout.ts', from: 'rel="noreferrer"', to: '' },
+    { file: 'adoption/adopter-page/page-layout.ts', from: '.href}" rel="noreferrer"', to: '.href}"' },
     { file: 'platform/http/finished-requests.ts', from: 'withoutPageTokens(withoutKeys(withPlainLetters(url)))', to: 'withoutKeys(url)' },
   ],
   isNightly: true,

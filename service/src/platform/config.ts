@@ -91,6 +91,10 @@ export const variables = {
     fallback: '',
     help: 'URL under which callers reach the API, such as https://api.example.org; mail has links to it, and the worker measures when its certificate expires',
   },
+  HOMEWARD_SITE_URL: {
+    fallback: '',
+    help: 'URL of the site on which adopters find the animals, such as https://adopt.example.org; pages of adopters lead back to it',
+  },
   HOMEWARD_SECURITY_CONTACT: {
     fallback: '',
     help: 'mailto: or https: URL for vulnerability reports, in /.well-known/security.txt',
@@ -323,6 +327,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),
     webhooksToLoopback: oneOf('HOMEWARD_WEBHOOKS_TO_LOOPBACK', ['on', 'off']),
     publicUrl,
+    siteUrl: text('HOMEWARD_SITE_URL') ? checkUrl(text('HOMEWARD_SITE_URL'), 'HOMEWARD_SITE_URL', 'http', 'https') : '',
     mail: readMail(),
     language,
     securityContact: readContact(text('HOMEWARD_SECURITY_CONTACT')),

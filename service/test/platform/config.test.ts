@@ -36,6 +36,7 @@ describe('loadConfig', () => {
       consolePort: 8_090,
       oidc: undefined,
       mail: undefined,
+      siteUrl: '',
       language: 'en',
       securityContact: '',
       drainMs: 1_500,
@@ -126,6 +127,7 @@ describe('loadConfig', () => {
         publicUrl: 'https://api.example.org',
         language: 'en',
       },
+      siteUrl: '',
       language: 'en',
       securityContact: 'mailto:security@example.org',
       drainMs: 0,
@@ -276,6 +278,11 @@ describe('loadConfig', () => {
       new ConfigError('HOMEWARD_PUBLIC_URL must have neither a user nor a password.'),
     );
     expect(loadConfig({ HOMEWARD_PUBLIC_URL: 'https://api.example.org/store/' }).publicUrl).toBe('https://api.example.org/store');
+  });
+
+  test('takes the address of a site for adopters, and none that is not of the web', () => {
+    expect(loadConfig({ HOMEWARD_SITE_URL: 'https://adopt.example.org/' }).siteUrl).toBe('https://adopt.example.org/');
+    expect(() => loadConfig({ HOMEWARD_SITE_URL: 'javascript:alert(1)' })).toThrow('HOMEWARD_SITE_URL');
   });
 
   test.each(['https://example.org/security', 'mailto:security@example.org'])('accepts %s as a security contact', (contact) => {

@@ -2,6 +2,7 @@ import { getBounds } from '../../access/clients/clients.ts';
 import type { Catalogue } from '../../animals/list-cache/catalogue.ts';
 import { theService } from '../../domain/actor.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
+import { normalizeEmail } from '../../platform/email-addresses.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import {
   type AdopterAct,
@@ -16,7 +17,8 @@ import { eraseApplicant } from '../applications/applicants.ts';
 import { rerunning } from '../applications/application-errors.ts';
 import { withdrawByAdopter } from '../applications/applications.ts';
 import { confirmByAdopter } from '../applications/submissions.ts';
-import { findPageFacts, type PageFacts } from './page-queries.ts';
+import type { Answer } from '../questions/question-schemas.ts';
+import { findAnswers, findPageFacts, type PageFacts } from './page-queries.ts';
 
 /** What an adopter's page shows and does. An act by a `link` uses that up; LinkEnded if it is no longer live. */
 export interface PageActs {
@@ -29,6 +31,8 @@ export interface PageActs {
   /** Has a link mailed that does this. */
   ask(facts: PageFacts, act: AdopterAct): Promise<unknown>;
   readAsked(id: bigint, act: AdopterAct): Promise<AskState>;
+  /** Undefined: this is not the address of the adopter, or the answers were erased. */
+  readAnswers(id: bigint, email: string): Promise<readonly Answer[] | undefined>;
 }
 
 export const pageActs = (db: Transactor, catalogue: Catalogue, journal: Journal): PageActs => ({
@@ -43,4 +47,8 @@ export const pageActs = (db: Transactor, catalogue: Catalogue, journal: Journal)
   isLive: (link) => isLinkLive(db, link),
   ask: ({ id, linkNumber }, act) => askForLink(db, { id, act, linkNumber }),
   readAsked: (id, act) => readAsked(db, id, act),
+  readAnswers: async (id, email) => {
+    const found = await findAnswers(db, id);
+    return found && normalizeEmail(found.email) === normalizeEmail(email.trim()) ? found.answers : undefined;
+  },
 });

@@ -12,6 +12,8 @@ export type Way = 'here' | 'mail' | 'shelter' | 'nowhere';
 export interface PageParts {
   readonly texts: PageTexts;
   readonly photosUrl: string;
+  /** Where adopters find animals; empty: not known. */
+  readonly siteUrl: string;
   /** Where the page itself is, relative to the URL that was asked for: the store may be below a path. */
   readonly self: string;
   readonly way: Way;
@@ -21,7 +23,7 @@ export interface PageParts {
 const steps: readonly ApplicationStatus[] = ['submitted', 'reviewing', 'accepted', 'completed'];
 
 /** An application as its adopter sees it. `asksForAddress`: they came by mail to an address that they have not confirmed. */
-export function statusPage(facts: PageFacts, { texts, photosUrl, self, way }: PageParts, asksForAddress = false): Html {
+export function statusPage(facts: PageFacts, { texts, photosUrl, siteUrl, self, way }: PageParts, asksForAddress = false): Html {
   const { status, shelter, message, isErased } = facts;
   const [names, words] = [namesOf(facts), textOf(facts, texts)];
   const time = (at: Date) => html`<time datetime="${at.toISOString()}">${formatTime(at, shelter.timezone, texts)}</time>`;
@@ -45,6 +47,13 @@ ${facts.updatedAt > facts.createdAt && html`<dt>${texts.statusSince}</dt><dd>${t
 </dl>
 </section>
 ${contactCard(shelter, texts)}
+${
+  (mayReadAnswers(facts) || siteUrl !== '') &&
+  html`<p class="acts">
+${mayReadAnswers(facts) && html`<a class="button quiet" href="${self}/answers">${texts.answers.link}</a>`}
+${siteUrl !== '' && html`<a class="button quiet" href="${siteUrl}" rel="noreferrer">${texts.site}</a>`}
+</p>`
+}
 ${!isErased && status === 'completed' && html`<p class="small">${filled(texts.erase.completed, names)}</p>`}
 ${mayErase(facts) && way === 'shelter' && html`<p class="small">${filled(texts.askShelter, names)}</p>`}
 ${
@@ -111,6 +120,9 @@ export const mayWithdraw = ({ status, isErased }: PageFacts): boolean =>
 
 /** Of who opens the link that was mailed there: the address can be confirmed. */
 export const asksForAddress = ({ isReached, isErased }: PageFacts): boolean => !isReached && !isErased;
+
+/** Who has not confirmed yet may be somebody whose address another one has entered. */
+export const mayReadAnswers = ({ status, hasAnswers }: PageFacts): boolean => hasAnswers && status !== unconfirmed;
 
 /** Who has adopted an animal asks its shelter. */
 export const mayErase = ({ status, isErased }: PageFacts): boolean => !isErased && status !== 'completed';

@@ -48,6 +48,14 @@ blockquote { margin: 0; padding-inline-start: 1rem; border-inline-start: 4px sol
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; white-space: pre-line; }
 .facts a { display: inline-block; padding: 0.1rem 0; }
+.answers { display: grid; gap: 0.2rem; }
+.answers dt { color: var(--soft); }
+.answers dd { margin: 0 0 0.7rem; white-space: pre-line; }
+input {
+  width: 100%; min-height: 2.9rem; padding: 0.55rem 0.8rem; border: 1px solid var(--soft); border-radius: 10px;
+  background: var(--paper); color: inherit; font: inherit;
+}
+form p { margin-bottom: 0.5rem; }
 .small { color: var(--soft); font-size: 0.95rem; }
 .acts { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; }
 .button {
@@ -142,7 +150,7 @@ export function contactCard(shelter: ShelterContact, { contact }: PageTexts): Ht
       email !== null && html`<a href="mailto:${email.toWellFormed().split('@').map(encodeURIComponent).join('@')}">${email}</a>`,
     ],
     [contact.phone, phone !== null && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${phone}</a>`],
-    [contact.address, address !== null && html`<span dir="auto">${address}</span>`],
+    [contact.address, address !== null && html`<a href="${mapOf(address)}" rel="noreferrer" dir="auto">${address}</a>`],
     [contact.website, website !== null && linkTo(website)],
   ];
   const shown = rows.filter(([, value]) => value !== false && value.text !== '');
@@ -152,6 +160,10 @@ ${shown.length > 0 && html`<dl class="facts">${shown.map(([label, value]) => htm
 ${shown.length === 0 && html`<p>${filled(contact.none, { shelter: name })}</p>`}
 </section>`;
 }
+
+/** A search on a map: nothing is asked of it before somebody follows the link. */
+const mapOf = (address: string): string =>
+  `https://www.openstreetmap.org/search?${new URLSearchParams({ query: address.replaceAll(/\s+/g, ' ') })}`;
 
 /** A link to a page of the web, and to nothing else. */
 function linkTo(website: string): Html {

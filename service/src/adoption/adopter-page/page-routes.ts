@@ -11,12 +11,14 @@ import { routeAllMethods } from '../../platform/http/routing.ts';
 import { type AdopterAct, type AdopterLink, LinkEnded } from '../applications/adopter-links.ts';
 import type { PageToken, PageTokens } from '../applications/page-tokens.ts';
 import type { PageActs } from './page-acts.ts';
+import { answersPage, askAnswersPage } from './page-answers.ts';
 import {
   askPage,
   asksForAddress,
   confirmPage,
   erasePage,
   mayErase,
+  mayReadAnswers,
   mayWithdraw,
   messagePage,
   obstaclePage,
@@ -34,10 +36,10 @@ interface Parts {
   readonly tokens: PageTokens;
   /** The seconds until an address may ask again; 0: now. */
   readonly admit: (address: string) => Promise<number>;
-  readonly config: Pick<Config, 'language' | 'photosUrl' | 'publicUrl' | 'mail'>;
+  readonly config: Pick<Config, 'language' | 'photosUrl' | 'publicUrl' | 'siteUrl' | 'mail'>;
 }
 
-const actNames = ['confirm', 'withdraw', 'erase'] as const;
+const actNames = ['confirm', 'withdraw', 'erase', 'answers'] as const;
 type Act = (typeof actNames)[number];
 
 /** A path that leads to a page, if there is an application. */
@@ -47,7 +49,7 @@ interface Asked extends PageToken {
 }
 
 const path = new RegExp(`^${pagesPath}/(${pageToken})(?:/(${actNames.join('|')}))?$`);
-/** The forms have no fields. */
+/** The forms have one field at most, an e-mail address. */
 const bodyBytesMax = 1_024;
 
 /**
@@ -110,6 +112,7 @@ export async function applicationPages(app: FastifyInstance, { acts, tokens, adm
   const partsOf = (found: Asked, facts: PageFacts): PageParts => ({
     texts,
     photosUrl: config.photosUrl,
+    siteUrl: config.siteUrl,
     self: urlOf(found, facts),
     way: wayOf(found, facts),
   });
@@ -117,6 +120,7 @@ export async function applicationPages(app: FastifyInstance, { acts, tokens, adm
   const show = async (found: Asked, facts: PageFacts, reply: FastifyReply): Promise<FastifyReply> => {
     const { id, act, purpose } = found;
     const parts = partsOf(found, facts);
+    if (act === 'answers') return mayReadAnswers(facts) ? sendPage(reply, askAnswersPage(facts, parts)) : redirect(reply, found, facts);
     const asks = linkOf(found)?.act ?? (act === 'confirm' ? undefined : act);
     if (asks) {
       if (!may[asks](facts)) return redirect(reply, found, facts);
@@ -131,6 +135,7 @@ export async function applicationPages(app: FastifyInstance, { acts, tokens, adm
 
   const perform = async (found: Asked, facts: PageFacts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { id, purpose, act } = found;
+    if (act === 'answers') return showAnswers(found, facts, request, reply);
     const link = linkOf(found);
     const does = link?.act ?? (act === 'confirm' ? undefined : act);
     try {
@@ -157,12 +162,22 @@ export async function applicationPages(app: FastifyInstance, { acts, tokens, adm
     return now ? redirect(reply, found, now) : sendMessage(reply, texts.deleted);
   };
 
+  /** Changes nothing. How often an address may be tried is bounded as it is for all pages. */
+  const showAnswers = async (found: Asked, facts: PageFacts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    if (!mayReadAnswers(facts)) return redirect(reply, found, facts);
+    const parts = partsOf(found, facts);
+    const email = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString() : '').get('email') ?? '';
+    const answers = await acts.readAnswers(found.id, email);
+    if (!answers) return sendPage(reply.status(422), askAnswersPage(facts, parts, true));
+    return sendPage(reply, answersPage(facts, answers, parts));
+  };
+
   const sendMessage = (reply: FastifyReply, message: Message, names?: Names) => sendPage(reply, messagePage(message, texts, names));
 
   await app.register(async (pages) => {
     routeAllMethods(pages);
     pages.removeAllContentTypeParsers();
-    pages.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyBytesMax }, (_, __, done) => done(null, undefined));
+    pages.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyBytesMax }, (_, body, done) => done(null, body));
     pages.setErrorHandler((thrown, request, reply) => {
       const error = asAppError(thrown);
       noteError(error, request);

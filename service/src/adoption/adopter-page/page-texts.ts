@@ -41,6 +41,20 @@ export interface PageTexts {
   readonly statusSince: string;
   readonly messageLabel: string;
   readonly actsLabel: string;
+  /** Behind a link on the page, for who knows the address. */
+  readonly answers: {
+    readonly link: string;
+    readonly title: string;
+    readonly why: string;
+    readonly label: string;
+    readonly wrong: string;
+    readonly yes: string;
+    readonly no: string;
+    /** How an answer to a question of yes or no is shown. */
+    readonly words: { readonly yes: string; readonly no: string };
+  };
+  /** Leads to the site on which adopters find animals. */
+  readonly site: string;
   readonly contact: {
     readonly title: string;
     readonly email: string;
@@ -181,6 +195,17 @@ const en: PageTexts = {
   statusSince: 'Status since',
   messageLabel: '{shelter} writes',
   actsLabel: 'What you can do',
+  answers: {
+    link: 'What I have answered',
+    title: 'Your answers about {pet}',
+    why: 'This page may be seen by others who have its address, and your answers are for you and the shelter. So write the e-mail address with which you applied.',
+    label: 'Your e-mail address',
+    wrong: 'This application was not sent with that address. Check how it is written.',
+    yes: 'Show my answers',
+    no: 'Back',
+    words: { yes: 'Yes', no: 'No' },
+  },
+  site: 'See other animals',
   contact: {
     title: 'Contact {shelter}',
     email: 'E-mail',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { answersPage, askAnswersPage } from '../../../src/adoption/adopter-page/page-answers.ts';
 import {
   askPage,
   confirmPage,
@@ -45,6 +46,7 @@ const factsOf = (text: string, given: Partial<PageFacts>): PageFacts => ({
   updatedAt: new Date('2026-07-02T12:00:00Z'),
   message: text,
   isErased: false,
+  hasAnswers: true,
   isReached: true,
   linkNumber: 0n,
   pet: { name: text, isAvailable: true },
@@ -53,7 +55,13 @@ const factsOf = (text: string, given: Partial<PageFacts>): PageFacts => ({
   ...given,
 });
 
-const parts: PageParts = { texts: pageTexts.en, photosUrl: 'https://cdn.example/photos', self: 'x', way: 'here' };
+const parts: PageParts = {
+  texts: pageTexts.en,
+  photosUrl: 'https://cdn.example/photos',
+  siteUrl: 'https://adopt.example/',
+  self: 'x',
+  way: 'here',
+};
 const asked = { lastAt: new Date('2026-07-02T12:00:00Z'), left: 2, resetAt: new Date('2026-07-03T00:00:00Z') };
 const cases: ReadonlyArray<Partial<PageFacts>> = [
   ...applicationStatuses.filter((status) => status !== 'closed').map((status) => ({ status })),
@@ -71,6 +79,12 @@ const pagesWith = (text: string): Html[] => [
   askPage(factsOf(text, { status: 'accepted' }), 'withdraw', { ...asked, lastAt: null }, parts),
   askPage(factsOf(text, {}), 'erase', { ...asked, left: 0 }, parts),
   ...(['unavailable', 'exists', 'tooMany', 'full'] as const).map((obstacle) => obstaclePage(factsOf(text, {}), obstacle, parts)),
+  askAnswersPage(factsOf(text, {}), parts, true),
+  answersPage(
+    factsOf(text, {}),
+    [text, true, [text, text]].map((answer) => ({ question: 'home', text, answer })),
+    parts,
+  ),
   messagePage({ title: '{name}', text: '{name}' }, pageTexts.en, { name: text }),
 ];
 
