@@ -42,6 +42,7 @@ export const unchecked: Readonly<Record<string, string>> = {
 
 /** Columns that may be null in their table, and are not in what the statement returns. */
 export const neverNull: Readonly<Record<string, string>> = {
+  'applications-of-act.from': 'an act changes applications that there are',
   'claim-mail.number': sets,
   'claim-photo.number': sets,
   'claim-photo-scan.startedAt': sets,
@@ -50,6 +51,7 @@ export const neverNull: Readonly<Record<string, string>> = {
   'findPetWithSameExternalId.externalId': 'it equals another',
   'hold-of-pet.reason': 'pets_hold_is_whole',
   'mailed-application.adopterName': 'it is erased with the address',
+  'orders-of-act.id': 'a condition',
   'pet-has-left.recordedAt': sets,
   'pet-has-left.undoableUntil': sets,
   'replaceKey.expiresAt': sets,

@@ -83,6 +83,8 @@ function eventOf(i: number): EventRow {
     categoryId: 1n,
     previousCategoryId: null,
     data: '{}',
+    finalAt: null,
+    undoes: null,
   };
 }
 

@@ -65,6 +65,14 @@ export type PetEvent = {
      */
     createdAt: string;
     /**
+     * Until then, a person can undo what the event tells of: tell no adopter before, and not if an event has come that undoes it. Absent: it is final.
+     */
+    finalAt?: string;
+    /**
+     * The ids of the events that told of what is undone by this one. Absent: it undoes nothing.
+     */
+    undoes?: Array<string>;
+    /**
      * What happened to the animal.
      */
     type: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.held' | 'pet.hold_ended' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed';
@@ -961,6 +969,14 @@ export type OrderEvent = {
      */
     createdAt: string;
     /**
+     * Until then, a person can undo what the event tells of: tell no adopter before, and not if an event has come that undoes it. Absent: it is final.
+     */
+    finalAt?: string;
+    /**
+     * The ids of the events that told of what is undone by this one. Absent: it undoes nothing.
+     */
+    undoes?: Array<string>;
+    /**
      * What happened to the order.
      */
     type: 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
@@ -1164,6 +1180,14 @@ export type ApplicationEvent = {
      * When the event happened.
      */
     createdAt: string;
+    /**
+     * Until then, a person can undo what the event tells of: tell no adopter before, and not if an event has come that undoes it. Absent: it is final.
+     */
+    finalAt?: string;
+    /**
+     * The ids of the events that told of what is undone by this one. Absent: it undoes nothing.
+     */
+    undoes?: Array<string>;
     /**
      * What happened to the application.
      */

@@ -14,6 +14,7 @@ import { eraseOldAdopters } from './adoption/orders/adopters.ts';
 import { expireDueOrders, findOrderedPets } from './adoption/orders/orders.ts';
 import { endUndoableOutcomes } from './adoption/outcomes/outcomes.ts';
 import { openMailSenders } from './adoption/shelters/mail-senders.ts';
+import { sweepActs } from './adoption/undo/undo.ts';
 import { makeHistoryPartitions } from './animals/history/history.ts';
 import { endOverHolds } from './animals/pets/holds.ts';
 import { processPhoto } from './animals/photos/photo-processing.ts';
@@ -69,6 +70,7 @@ const jobsOf = ({ config, db, catalogue, log, signal, tally, journal, retention,
   job('end-undoable-outcomes', minuteMs, always, () => endUndoableOutcomes(db, batchSizeMax)),
   job('end-applications-of-client', 1_000, always, () => workOnBulkEnds(db, catalogue)),
   job('sweep-ended-together', minuteMs, always, () => sweepBulkEnds(db, sweepSizeMax)),
+  job('sweep-undoable-acts', minuteMs, always, () => sweepActs(db, sweepSizeMax)),
   job('delete-unconfirmed-applications', minuteMs, always, () => deleteUnconfirmedApplications(db, sweepSizeMax)),
   job('publish-events', publishIntervalMs, always, () => rest.publisher.publish()),
   job('follow-failover', 1_000, always, () => followFailover({ db, config, servers: rest.publisher.servers, log })),

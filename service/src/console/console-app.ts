@@ -90,6 +90,7 @@ export async function createConsole(
   const visitors = new Visitors({ db, seals, cookies });
   const frame = new Frame({
     assets,
+    db,
     seals,
     cookies,
     visitors,

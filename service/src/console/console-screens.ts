@@ -33,6 +33,7 @@ import { addShelterPage } from './shelters/shelter-page.ts';
 import { addShelterQuestions } from './shelters/shelter-questions.ts';
 import { addShelterWords } from './shelters/shelter-words.ts';
 import { addToday } from './today/today-screens.ts';
+import { addUndo } from './undo/undo-screens.ts';
 
 export type ScreenParts = AdoptionParts &
   AnimalParts &
@@ -54,6 +55,7 @@ export function consoleScreens(parts: ScreenParts): Screens {
   addPerson(screens, parts);
   addAccount(screens, parts);
   addKeys(screens);
+  addUndo(screens, parts);
   return screens;
 }
 

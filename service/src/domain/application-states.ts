@@ -86,10 +86,18 @@ export const applicationActions = {
     to: 'accepted',
     done: 'accepted',
     by: ['staff'],
+    isUndoable: true,
     summary:
       'Staff choose this adopter. An approved order is placed for the animal, which must be available; other applications stay open.',
   },
-  decline: { from: ['submitted', 'reviewing'], to: 'declined', done: 'declined', by: ['staff'], summary: 'Staff decline the application.' },
+  decline: {
+    from: ['submitted', 'reviewing'],
+    to: 'declined',
+    done: 'declined',
+    by: ['staff'],
+    isUndoable: true,
+    summary: 'Staff decline the application.',
+  },
   reopen: {
     from: ['declined', 'closed'],
     // A link in the hand is not the person.
@@ -107,12 +115,20 @@ export const applicationActions = {
     by: ['client', 'adopter', 'staff'],
     summary: 'The adopter, the client or staff withdraw the application. If it is accepted, its order is cancelled.',
   },
-  complete: { from: ['accepted'], to: 'completed', done: 'completed', by: ['service'], summary: 'Its order is completed.' },
+  complete: {
+    from: ['accepted'],
+    to: 'completed',
+    done: 'completed',
+    by: ['service'],
+    isUndoable: true,
+    summary: 'Its order is completed.',
+  },
   close: {
     from: ['submitted', 'reviewing', 'accepted'],
     to: 'closed',
     done: 'closed',
     by: ['service'],
+    isUndoable: true,
     summary: 'The animal is no longer there for this adopter, or nobody has done anything for a long time.',
   },
 } as const satisfies Record<string, ApplicationAction>;
@@ -133,6 +149,8 @@ interface ApplicationAction {
   /** What the application is then, as a message says it. */
   readonly done: string;
   readonly by: readonly ApplicationParty[];
+  /** With the act of a person in the console that has led to it, it may be undone for some time: the application has its status before again. */
+  readonly isUndoable?: true;
   readonly summary: string;
 }
 
@@ -198,6 +216,12 @@ export const isApplicationTransition = (from: string | null, to: string, before:
     : Object.values(applicationActions as Record<string, ApplicationAction>).some(
         (action) => action.to === to && ((action.from as readonly string[]).includes(from) || isLately(action.lately, from, before)),
       );
+
+/** Whether an application may have this status again, since what has led from it was undone. */
+export const isApplicationUndoing = (from: string | null, to: string): boolean =>
+  Object.values<ApplicationAction>(applicationActions).some(
+    (action) => action.isUndoable === true && action.to === from && (action.from as readonly string[]).includes(to),
+  );
 
 const isLately = (lately: Lately | undefined, from: string, before: Step | undefined): boolean =>
   lately?.from === from && before?.by === lately.by && before.days <= lately.days;

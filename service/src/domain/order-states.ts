@@ -80,6 +80,7 @@ export const orderActions = {
     to: 'completed',
     pet: { from: 'pending', to: 'sold' },
     by: 'staff',
+    isUndoable: true,
     summary: 'The adoption is complete: the animal is sold.',
   },
   cancel: {
@@ -101,6 +102,7 @@ export const orderActions = {
     to: 'returned',
     pet: { from: 'sold', to: 'available' },
     by: 'staff',
+    isUndoable: true,
     summary: 'The adopter returns the animal.',
   },
 } as const satisfies Record<string, OrderAction>;
@@ -111,6 +113,8 @@ export interface OrderAction {
   readonly pet: { readonly from: PetStatus; readonly to: PetStatus } | undefined;
   /** Who may request it: staff, or also the client that placed the order. Nobody may request what the service does itself. */
   readonly by: 'staff' | 'client' | 'service';
+  /** A person who has done it in the console may undo it for some time: the order has its status before again. */
+  readonly isUndoable?: true;
   readonly summary: string;
 }
 
@@ -151,3 +155,9 @@ export function findOrderTransition(
   const action = Object.values(orderActions).find((one) => one.to === to && (one.from as readonly string[]).includes(from));
   return action && { pet: action.pet, always: alwaysMovesPet(action) };
 }
+
+/** Whether an order may have this status again, since what has led from it was undone. */
+export const isOrderUndoing = (from: string, to: string): boolean =>
+  Object.values<OrderAction>(orderActions).some(
+    (action) => action.isUndoable === true && action.to === from && (action.from as readonly string[]).includes(to),
+  );

@@ -9,6 +9,7 @@ const acts = {
   'audit:read': 'Read who has done what.',
   'shelter:settings': 'Change what a shelter says of itself, what it asks, and how its animals are adopted, in the console.',
   'adopters:disclose': 'Get all that is stored about an adopter as a file, and erase it.',
+  'acts:undo': 'Undo what others have just done in the console.',
 } as const;
 
 export type StaffAct = keyof typeof acts;
@@ -47,10 +48,13 @@ const table = {
   },
   admin: {
     meaning: 'Also manages people, and what a shelter says, asks and does by itself.',
-    shelter: { scopes: shelterScopes, acts: ['people:manage', 'keys:manage', 'audit:read', 'shelter:settings', 'adopters:disclose'] },
+    shelter: {
+      scopes: shelterScopes,
+      acts: ['people:manage', 'keys:manage', 'audit:read', 'shelter:settings', 'adopters:disclose', 'acts:undo'],
+    },
     store: {
       scopes: storeScopes,
-      acts: ['people:manage', 'keys:manage', 'plans:manage', 'audit:read', 'shelter:settings', 'adopters:disclose'],
+      acts: ['people:manage', 'keys:manage', 'plans:manage', 'audit:read', 'shelter:settings', 'adopters:disclose', 'acts:undo'],
     },
   },
 } as const satisfies Record<string, RoleRow>;

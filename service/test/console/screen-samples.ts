@@ -11,6 +11,15 @@ const samples: Readonly<Record<string, Sample>> = {
   shelterId: (_, { shelterId }) => shelterId ?? 1n,
   petId: (site, { shelterId }) => addAnimal(site, { shelterId }),
   passkeyId: (site, { id }) => addPasskeyRow(site, id),
+  actId: async (site, { id, shelterId }) => {
+    const [act] = await site.store.write<{ id: bigint }>(
+      `insert into undoable_acts (kind, person_id, pet_id, final_at, former, history_mark, application_mark)
+        values ('photo_removed', $1, $2, now() + interval '2 minutes', '{}', 0, 0) returning id`,
+      id,
+      await addAnimal(site, { shelterId }),
+    );
+    return act?.id ?? 0n;
+  },
   applicationId: async (site, { shelterId }) => applied(await staffOf(site, shelterId)),
   clientId: async (site, { shelterId }) => {
     const staff = await staffOf(site, shelterId);

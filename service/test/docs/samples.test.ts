@@ -69,6 +69,7 @@ const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: strin
   { guide: 'events.md', begins: 'import { existsSync', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   { guide: 'events.md', begins: 'import os\nimport time', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   { guide: 'events.md', begins: 'import json\nimport time', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
+  { guide: 'events.md', begins: '[\n  {"id":"evt_7"', by: 'service/test/console/undo.test.ts', why: 'it needs a person in the console' },
   { guide: 'events.md', begins: 'const changes = ', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   {
     guide: 'sdk.md',

@@ -8,10 +8,12 @@ import {
   countListedApplications,
   findListedApplication,
   type ListedApplication,
+  type OpenApplicant,
   type StaffApplicationPage,
   selectApplicationMoments,
   selectApplicationsById,
   selectListedApplications,
+  selectOpenApplicants,
   selectUntold,
   selectWaitingApplications,
   type WaitingApplication,
@@ -40,6 +42,10 @@ export const findApplicationForStaff = (db: Db, staff: ActingKey, id: bigint): P
 /** Of an application that the reader has found, the last `limit` steps, newest first. */
 export const listApplicationMoments = (db: Db, id: bigint, limit: number): Promise<ApplicationMoment[]> =>
   selectApplicationMoments(db, id, limit);
+
+/** The open ones for an animal that the staff may decide on, by number: whom an act concerns. */
+export const listOpenApplicants = (db: Db, staff: ActingKey, petId: bigint, limit: number): Promise<OpenApplicant[]> =>
+  selectOpenApplicants(db, requireStaff(staff, 'manageOrders'), petId, limit);
 
 /** How many want an animal. */
 export const countOpen = (db: Db, petId: bigint): Promise<number> => countOfPet(db, petId);

@@ -1,4 +1,10 @@
-import { type ApplicationParty, type ApplicationStatus, type ConfirmedStatus, confirmedStatuses } from '../../domain/application-states.ts';
+import {
+  type ApplicationParty,
+  type ApplicationStatus,
+  type ConfirmedStatus,
+  confirmedStatuses,
+  openApplicationStatuses,
+} from '../../domain/application-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { applicationColumns, columnsWithoutAnswers } from './application-queries.ts';
 import type { Application } from './application-schemas.ts';
@@ -123,6 +129,27 @@ export async function selectApplicationMoments(db: Db, id: bigint, limit: number
       from application_history left join people on people.id = person_id
       where application_id = $1 order by application_history.id desc limit $2`,
     values: [id, limit],
+  });
+  return rows;
+}
+
+export interface OpenApplicant {
+  readonly id: bigint;
+  /** Null: erased. */
+  readonly adopter: string | null;
+  /** Whether the adopter is told by e-mail, if mail is on. */
+  readonly isMailed: boolean;
+}
+
+/** With an open application for the animal. */
+export async function selectOpenApplicants(db: Db, staffOf: StaffOf, petId: bigint, limit: number): Promise<OpenApplicant[]> {
+  const { rows } = await db.query<OpenApplicant>({
+    name: 'open-applicants-of-pet',
+    text: `select found.* from unnest($2::application_status[]) as wanted (status), lateral (
+        select id, adopter_name as adopter, is_mailed as "isMailed" from applications
+          where pet_id = $1 and applications.status = wanted.status and ($3::bigint is null or shelter_id = $3) order by id limit $4) as found
+      order by found.id limit $4`,
+    values: [petId, openApplicationStatuses, staffOf === 'all' ? null : staffOf, limit],
   });
   return rows;
 }

@@ -7,7 +7,7 @@ import {
 } from '../../domain/application-states.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import { type PetStatus, removed } from '../../domain/pet-statuses.ts';
-import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { actIdsOf, type Db, type Transaction } from '../../platform/db/handles.ts';
 import { applicationColumns, columnsWithoutAnswers } from './application-queries.ts';
 import type { Application } from './application-schemas.ts';
 
@@ -140,8 +140,9 @@ export interface ApplicationTransition {
   readonly why: string;
 }
 
-const insertion = `insert into application_history (client_id, key_id, person_id, by, application_id, order_id, from_status, to_status, why)
-    select $1, $2, $3, $4, application_id, order_id, from_status, to_status, why
+const insertion = `insert into application_history (client_id, key_id, person_id, by, application_id, order_id, from_status, to_status, why, act_id,
+      undoes_act_id)
+    select $1, $2, $3, $4, application_id, order_id, from_status, to_status, why, $10, $11
     from unnest($5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[])
       with ordinality as row (application_id, order_id, from_status, to_status, why, n) order by n`;
 
@@ -169,6 +170,7 @@ export async function insertApplicationTransitions(
       transitions.map(({ from }) => from),
       transitions.map(({ to }) => to),
       transitions.map(({ why }) => why),
+      ...actIdsOf(tx),
     ],
   });
 }

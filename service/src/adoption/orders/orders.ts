@@ -12,7 +12,7 @@ import {
   type SettleApplications,
 } from '../../animals/pets/pets.ts';
 import { type NewEvent, recordEvents } from '../../changes/events/events.ts';
-import { type Actor, managedOrders, theService, type Visibility, visibilityOf } from '../../domain/actor.ts';
+import { type Actor, type Author, managedOrders, theService, type Visibility, visibilityOf } from '../../domain/actor.ts';
 import { afterOrder, closedBy } from '../../domain/application-states.ts';
 import { actionsFrom, alwaysMovesPet, type CallerAction, type OrderStatus, orderActions, placing } from '../../domain/order-states.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
@@ -133,6 +133,23 @@ export async function actOnOrder(
   await recordSoldHolds(tx, pets, actor);
   if (concernsApplications(order, petMove?.to)) await settleApplications(tx, petId, actor);
   return order;
+}
+
+/**
+ * An order, with its animal, is as before an act that was undone. One that the act had placed is cancelled. The order was locked before the
+ * animal. The caller restores the animal and the application.
+ */
+export async function restoreOrder(
+  tx: CatalogueTransaction,
+  { id, petId, from, to }: { readonly id: bigint; readonly petId: bigint; readonly from: OrderStatus; readonly to: OrderStatus | null },
+  author: Author,
+): Promise<void> {
+  const restored = to ?? orderActions.cancel.to;
+  const moved = await moveOrder(tx, 'all', id, [from], restored);
+  if (!moved) throw new Error(`order ${id} is not ${from}, though its history says so`);
+  const { from: _, clientId, ...order } = moved;
+  await recordTransitions(tx, author, ...transitionsOf({ id, petId, from, to: restored, why: 'undone' }, undefined));
+  await recordEvents(tx, orderEvent(restored, order, clientId));
 }
 
 /** The one that the order was placed for, or all if the animal is sold. */

@@ -10,7 +10,7 @@ import { recordEvents } from '../../changes/events/events.ts';
 import { type Actor, type KeyRights, theService } from '../../domain/actor.ts';
 import { holdChanges } from '../../domain/holds.ts';
 import { mayHaveOutcome, type OutcomeType, outcomeKind, outcomeMove, outcomeUndoing, undoneKind } from '../../domain/outcomes.ts';
-import type { Db, Transactor } from '../../platform/db/handles.ts';
+import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { settleApplications } from '../applications/settling.ts';
@@ -97,15 +97,19 @@ export async function undoOutcomeWithin(tx: CatalogueTransaction, petId: bigint,
   const pet = await markPetBack(tx, left.pet);
   const { from, to } = outcomeUndoing;
   await recordTransitions(tx, actor, { kind: undoneKind, petId, from, to, why: 'its outcome was undone' });
-  // Who has followed the removal has forgotten the animal: these events let them read it again.
-  const { hasProfile, hasPhotos } = await findDescription(tx, petId);
+  await tellOfReturn(tx, pet);
+  return pet;
+}
+
+/** Who has followed the removal has forgotten the animal: these events let them read it again. */
+export async function tellOfReturn(tx: Transaction, pet: Pet): Promise<void> {
+  const { hasProfile, hasPhotos } = await findDescription(tx, pet.id);
   await recordEvents(
     tx,
     petEvent('pet.created', pet),
     ...(hasProfile ? [petEvent('pet.profile_changed', pet)] : []),
     ...(hasPhotos ? [petEvent('pet.photos_changed', pet)] : []),
   );
-  return pet;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { endsHold, heldStatus, holdChanges } from '../../domain/holds.ts';
-import { findOrderTransition, isOpen, placing } from '../../domain/order-states.ts';
+import { findOrderTransition, isOpen, isOrderUndoing, orderActions, placing } from '../../domain/order-states.ts';
 import { mayHaveOutcome, outcomeKind, outcomes, outcomeUndoing, undoneKind } from '../../domain/outcomes.ts';
 import { petStatuses, removed } from '../../domain/pet-statuses.ts';
 import type { ShelterMove } from '../../domain/shelters.ts';
+import { restoredKind, undoSeconds } from '../../domain/undo.ts';
 import type { HistoryRow, VerifiedOrder, VerifiedPet } from './verify-queries.ts';
 
 interface ReplayedHold {
@@ -11,6 +12,19 @@ interface ReplayedHold {
   /** Whether its end makes the animal available, unless an order is open. */
   releases: boolean;
 }
+
+/** An animal and its orders before an act that can be undone. */
+interface Before {
+  readonly actId: bigint;
+  readonly at: Date;
+  readonly pet: string | null;
+  readonly hold: ReplayedHold | undefined;
+  readonly outcomeAt: Date | undefined;
+  readonly orders: ReadonlyMap<bigint, string>;
+}
+
+/** An act takes some time before it says until when it can be undone, and its undoing before it is written. */
+const undoneMsMax = (undoSeconds + 60) * 1_000;
 
 /** Replays the history of one animal, row by row. The methods return what is wrong as a sentence, or undefined. */
 export class Replay {
@@ -25,13 +39,17 @@ export class Replay {
   #hold: ReplayedHold | undefined;
   /** The status change that the animal's next row must have, because an order has changed. */
   #due: { from: string; to: string; order: bigint } | undefined;
+  /** Of the last minutes, without those that were undone: the last act is undone first, if nothing has followed it. */
+  #acts: Before[] = [];
+  /** What the rows at present restore. */
+  #undoing: Before | undefined;
 
   constructor(petId: bigint) {
     this.#petId = petId;
   }
 
   apply(row: HistoryRow): string | undefined {
-    const violation = row.orderId === null ? this.#applyToPet(row) : this.#applyToOrder(row, row.orderId);
+    const violation = row.undoesActId === null ? this.#applyAct(row) : this.#applyUndoing(row, row.undoesActId);
     return (
       violation && `history row ${row.id} (animal ${this.#petId}${row.orderId === null ? '' : `, order ${row.orderId}`}): ${violation}`
     );
@@ -43,6 +61,8 @@ export class Replay {
     orders: readonly VerifiedOrder[],
   ): string | undefined {
     if (this.#due) return `animal ${this.#petId}: ${this.#missingChange(this.#due)}`;
+    const isHalf = this.#endUndoing();
+    if (isHalf) return `animal ${this.#petId}: ${isHalf}`;
     if (pet !== this.#pet) return `animal ${this.#petId}: its history ends with ${named(this.#pet)}, but its status is ${pet}`;
     const held = this.#hold;
     if ((held?.reason ?? null) !== holdReason)
@@ -63,6 +83,64 @@ export class Replay {
     const present = new Set(orders.map(({ id }) => id));
     const absent = [...this.#orders.keys()].find((id) => !present.has(id));
     return absent === undefined ? undefined : `order ${absent}: it is in the history of animal ${this.#petId}, but it does not exist`;
+  }
+
+  #applyAct(row: HistoryRow): string | undefined {
+    const isHalf = this.#endUndoing();
+    if (isHalf) return isHalf;
+    const { actId, at } = row;
+    // What is not of the last act has followed it, so that it is not undone any more.
+    if (actId === null) this.#acts = [];
+    else if (actId !== this.#acts.at(-1)?.actId) {
+      const recent = this.#acts.filter((act) => at.getTime() - act.at.getTime() < undoneMsMax);
+      const hold = this.#hold && { ...this.#hold };
+      this.#acts = [...recent, { actId, at, pet: this.#pet, hold, outcomeAt: this.#outcomeAt, orders: new Map(this.#orders) }];
+    }
+    return row.orderId === null ? this.#applyToPet(row) : this.#applyToOrder(row, row.orderId);
+  }
+
+  /** A row that makes an order or the animal as it was before the last act. */
+  #applyUndoing({ at, from, to, kind, orderId }: HistoryRow, actId: bigint): string | undefined {
+    if (this.#undoing && this.#undoing.actId !== actId) {
+      const isHalf = this.#endUndoing();
+      if (isHalf) return isHalf;
+    }
+    if (!this.#undoing) {
+      const last = this.#acts.pop();
+      if (last?.actId !== actId)
+        return `act ${actId} is undone, but ${last ? `act ${last.actId} came later` : 'something has followed it'}`;
+      if (at.getTime() - last.at.getTime() > undoneMsMax)
+        return `act ${actId} of ${last.at.toISOString()} is undone at ${at.toISOString()}`;
+      this.#undoing = last;
+    }
+    const before = this.#undoing;
+    if (orderId !== null) {
+      const was = this.#orders.get(orderId) ?? null;
+      const wanted = before.orders.get(orderId) ?? orderActions.cancel.to;
+      const isLegal = before.orders.has(orderId) ? isOrderUndoing(was ?? '', to) : findOrderTransition(was, to) !== undefined;
+      if (from !== was || to !== wanted || !isLegal)
+        return `act ${actId} is undone, and order ${orderId} changes from ${named(from)} to ${to} instead of from ${named(was)} to ${wanted}`;
+      this.#orders.set(orderId, to);
+      if (isOpen(to)) this.#open.add(orderId);
+      else this.#open.delete(orderId);
+      return undefined;
+    }
+    if (kind !== restoredKind || from !== this.#pet || to !== before.pet)
+      return `act ${actId} is undone, and the animal changes from ${named(from)} to ${to} instead of from ${named(this.#pet)} to ${named(before.pet)}`;
+    this.#pet = before.pet;
+    this.#hold = before.hold;
+    this.#outcomeAt = before.outcomeAt;
+    return undefined;
+  }
+
+  /** An act is undone as a whole. */
+  #endUndoing(): string | undefined {
+    const before = this.#undoing;
+    if (!before) return undefined;
+    this.#undoing = undefined;
+    const half = [...this.#orders].find(([id, status]) => status !== (before.orders.get(id) ?? orderActions.cancel.to));
+    const isWhole = !half && this.#pet === before.pet && this.#hold?.reason === before.hold?.reason;
+    return isWhole ? undefined : `act ${before.actId} is undone, but not as a whole`;
   }
 
   #applyToPet(row: HistoryRow): string | undefined {

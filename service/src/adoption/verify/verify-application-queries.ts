@@ -37,6 +37,7 @@ export interface ApplicationRow {
   readonly to: string;
   readonly by: string;
   readonly at: Date;
+  readonly isUndoing: boolean;
 }
 
 /** A row of an application, after which a query continues. */
@@ -93,7 +94,7 @@ export async function selectApplicationHistory(
   const { rows } = await db.query<ApplicationRow>({
     name: 'verify-application-history',
     text: `select id, application_id as "applicationId", order_id as "orderId", client_id as "clientId", key_id as "keyId", person_id as "personId",
-        from_status as "from", to_status as "to", by, at
+        from_status as "from", to_status as "to", by, at, undoes_act_id is not null as "isUndoing"
       from application_history where (application_id, id) > ($1, $2) and application_id <= $3 order by application_id, id limit $4`,
     values: [after.applicationId, after.id, lastApplicationId, limit],
   });

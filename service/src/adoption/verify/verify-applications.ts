@@ -4,6 +4,7 @@ import {
   closedBy,
   closedReasonNames,
   isApplicationTransition,
+  isApplicationUndoing,
   unconfirmed,
 } from '../../domain/application-states.ts';
 import type { Db, Snapshotter } from '../../platform/db/handles.ts';
@@ -167,8 +168,8 @@ export class ApplicationReplay {
     this.#id = id;
   }
 
-  apply({ id, from, to, by, at, orderId }: ApplicationRow): string | undefined {
-    const violation = this.#step(from, to, at);
+  apply({ id, from, to, by, at, orderId, isUndoing }: ApplicationRow): string | undefined {
+    const violation = this.#step(from, to, at, isUndoing);
     this.#status = to;
     this.#by = by;
     this.#at = at;
@@ -182,8 +183,10 @@ export class ApplicationReplay {
     return violation && `application ${this.#id}: ${violation}`;
   }
 
-  #step(from: string | null, to: string, at: Date): string | undefined {
+  #step(from: string | null, to: string, at: Date, isUndoing: boolean): string | undefined {
     if (from !== this.#status) return `the application changes from ${named(from)} to ${to}, but its status was ${named(this.#status)}`;
+    if (isUndoing)
+      return isApplicationUndoing(from, to) ? undefined : `what led an application from ${to} to ${named(from)} can't be undone`;
     const days = (at.getTime() - this.#at.getTime() - toleranceMs) / dayMs;
     return isApplicationTransition(from, to, { by: this.#by, days })
       ? undefined

@@ -20,6 +20,9 @@ export interface HistoryRow {
   readonly holdUntil: Date | null;
   /** Of kind pet_outcome. */
   readonly outcome: string | null;
+  /** The act that it is part of, and that it undoes part of. */
+  readonly actId: bigint | null;
+  readonly undoesActId: bigint | null;
 }
 
 export interface VerifiedPet {
@@ -73,7 +76,7 @@ export async function selectHistory(db: Db, after: RowOfPet, last: RowOfPet, lim
     name: 'verify-history',
     text: `select id, pet_id as "petId", order_id as "orderId", client_id as "clientId", key_id as "keyId", person_id as "personId", from_status as "from",
         to_status as "to", kind, from_shelter_id as "fromShelterId", to_shelter_id as "toShelterId", at,
-        hold_reason as "holdReason", hold_until as "holdUntil", outcome
+        hold_reason as "holdReason", hold_until as "holdUntil", outcome, act_id as "actId", undoes_act_id as "undoesActId"
       from history where (pet_id, id) > ($1, $2) and (pet_id, id) <= ($3, $4) order by pet_id, id limit $5`,
     values: [after.petId, after.id, last.petId, last.id, limit],
   });

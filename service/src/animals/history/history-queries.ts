@@ -3,7 +3,8 @@ import type { HoldReason, holdChanges } from '../../domain/holds.ts';
 import type { OutcomeType, outcomeKind, undoneKind } from '../../domain/outcomes.ts';
 import type { StoredProfile } from '../../domain/profile-fields.ts';
 import type { ShelterMove } from '../../domain/shelters.ts';
-import { type Db, recentTransactionOf, type Transaction } from '../../platform/db/handles.ts';
+import type { restoredKind } from '../../domain/undo.ts';
+import { actIdsOf, type Db, recentTransactionOf, type Transaction } from '../../platform/db/handles.ts';
 
 export type Transition = {
   readonly petId: bigint;
@@ -20,13 +21,13 @@ export type Transition = {
   | { readonly kind: typeof holdChanges.end.kind }
   | { readonly kind: 'pet_described'; readonly changed: ReadonlyArray<keyof StoredProfile> }
   | { readonly kind: 'pet_photo_changed'; readonly changed: readonly ('alt' | 'position')[] }
-  | { readonly kind: 'pet_photo_added' | 'pet_photo_removed' }
+  | { readonly kind: 'pet_photo_added' | 'pet_photo_removed' | typeof restoredKind }
 );
 
 const insertion = `insert into history (client_id, key_id, person_id, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id,
-      to_shelter_id, hold_reason, hold_until, outcome, changed)
+      to_shelter_id, hold_reason, hold_until, outcome, changed, act_id, undoes_act_id)
     select $1, $2, $3, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, hold_reason, hold_until, outcome,
-      string_to_array(changed, ' ')
+      string_to_array(changed, ' '), $16, $17
     from unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::text[],
         $13::timestamptz[], $14::text[], $15::text[])
       with ordinality as row (pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, hold_reason, hold_until,
@@ -60,6 +61,7 @@ export async function insertTransitions(tx: Transaction, author: Author, transit
       holds.map((hold) => hold?.until ?? null),
       transitions.map((transition) => ('outcome' in transition ? transition.outcome : null)),
       transitions.map((transition) => ('changed' in transition ? transition.changed.join(' ') : null)),
+      ...actIdsOf(tx),
     ],
   });
 }

@@ -1,6 +1,6 @@
 import { testType } from '../../domain/event-types.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { interestCondition, type SubjectNames, subjectColumns } from '../events/event-conditions.ts';
+import { eventContent, interestCondition, type SubjectNames } from '../events/event-conditions.ts';
 import type { EventRow } from '../events/events.ts';
 import { isServed, managedShelter, mayReadPrivate, mayReadPublic } from '../webhooks/endpoint-conditions.ts';
 
@@ -119,7 +119,7 @@ export async function selectDueRows(
           (select ${columns} from delivery_exceptions where choice = 'oldest' and webhook_id = endpoint.id and status = 'pending'
             and pet_id is not null and next_attempt_at < 'infinity' order by delivery_id limit 1)) as due)
       select row.*, event.* from row left join lateral (
-        select type, at, ${subjectColumns}, data from events where position = row."deliveryId" and row."petId" is not null
+        select ${eventContent} from events where position = row."deliveryId" and row."petId" is not null
           and published_at >= row."createdAt" and published_at < row."createdAt" + interval '1 ms') as event on true`,
     values: [endpoints.map(({ id }) => id), endpoints.map(({ choice }) => choice), limit],
   });

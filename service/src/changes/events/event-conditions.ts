@@ -8,7 +8,10 @@ const category = `coalesce(category_id, (data::json #>> '{pet,categoryId}')::big
 export const subjectColumns = `client_id as "clientId", shelter_id as "shelterId", previous_shelter_id as "previousShelterId",
   ${category} as "categoryId", previous_category_id as "previousCategoryId"`;
 
-export const eventColumns = `position, type, at, published_at as "publishedAt", pet_id as "petId", ${subjectColumns}, data`;
+/** What the JSON of an event has beside its id. */
+export const eventContent = `type, at, ${subjectColumns}, data, final_at as "finalAt", undoes`;
+
+export const eventColumns = `position, published_at as "publishedAt", pet_id as "petId", ${eventContent}`;
 
 /** The columns of a subject. */
 export interface SubjectNames {

@@ -8,7 +8,7 @@ import {
   type PublicEventType,
 } from '../../domain/event-types.ts';
 import { knownServer } from '../../platform/db/deployment.ts';
-import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import { actIdsOf, type Db, type Transaction, type Writer } from '../../platform/db/handles.ts';
 import { eventColumns, interestCondition } from './event-conditions.ts';
 
 export type NewEvent = {
@@ -32,14 +32,18 @@ export interface EventRow extends EventSubject {
   readonly clientId: bigint | null;
   /** JSON. */
   readonly data: string;
+  /** Until then the act that it tells of can be undone. Null: it is final. */
+  readonly finalAt: Date | null;
+  /** The positions of the events that it undoes. Null: none. */
+  readonly undoes: readonly bigint[] | null;
 }
 
 /** Inserts any number of events with one statement, in the given order. The animals' rows are locked, so they are as they were changed. */
 export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   await tx.query({
     name: 'insert-events',
-    text: `insert into outbox (type, pet_id, client_id, data, shelter_id, category_id)
-      select type, pet_id, client_id, data, shelter_id, category_id
+    text: `insert into outbox (type, pet_id, client_id, data, shelter_id, category_id, act_id, undoes_act_id, final_at)
+      select type, pet_id, client_id, data, shelter_id, category_id, $5, $6, $7
         from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) with ordinality as row (type, pet_id, client_id, data, n)
           left join lateral (select shelter_id, category_id from pets where id = pet_id limit 1) as pet on true order by n`,
     values: [
@@ -47,6 +51,8 @@ export async function insertEvents(tx: Transaction, events: readonly NewEvent[])
       events.map(({ petId }) => petId),
       events.map(({ clientId }) => clientId),
       events.map(({ data }) => data),
+      ...actIdsOf(tx),
+      tx.mark?.finalAt ?? null,
     ],
   });
 }
@@ -172,7 +178,8 @@ export async function setPublishedTo(tx: Transaction, id: bigint): Promise<void>
 
 /**
  * Moves events to the feed and gives them the next positions. The row of the table feed stays locked until the commit, so a
- * reader who sees a position can also see every position before it.
+ * reader who sees a position can also see every position before it. The events of an act that can be undone are in the outbox before those
+ * of its undoing, so their positions are known by then: they are in this batch, or were noted in act_events by an earlier one.
  */
 export async function publish(tx: Transaction, ids: readonly bigint[]): Promise<{ firstPosition: bigint; lastPosition: bigint }> {
   const { rows } = await tx.query<{ firstPosition: bigint; lastPosition: bigint }>({
@@ -180,8 +187,13 @@ export async function publish(tx: Transaction, ids: readonly bigint[]): Promise<
     text: `with moved as (delete from outbox where id = any($1::bigint[]) returning *),
       range as (update feed set last_position = last_position + (select count(*) from moved)
         returning last_position - (select count(*) from moved) as before, last_position),
-      published as (insert into events (position, type, pet_id, client_id, at, data, shelter_id, category_id)
-        select before + row_number() over (order by id), type, pet_id, client_id, at, data, shelter_id, category_id from moved, range)
+      placed as (select moved.*, before + row_number() over (order by id) as position from moved, range),
+      noted as (insert into act_events (act_id, position) select act_id, position from placed where act_id is not null),
+      published as (insert into events (position, type, pet_id, client_id, at, data, shelter_id, category_id, final_at, undoes)
+        select position, type, pet_id, client_id, at, data, shelter_id, category_id, final_at, case when undoes_act_id is not null then array(
+            select act_events.position from act_events where act_events.act_id = placed.undoes_act_id
+            union all select earlier.position from placed as earlier where earlier.act_id = placed.undoes_act_id order by position) end
+          from placed)
       select before + 1 as "firstPosition", last_position as "lastPosition" from range`,
     values: [ids],
   });

@@ -27,6 +27,19 @@ export const EventSchema = (
         examples: ['evt_1'],
       }),
       createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the event happened.' }),
+      finalAt: Type.Optional(
+        Type.Unsafe<Date>({
+          type: 'string',
+          format: 'date-time',
+          description:
+            'Until then, a person can undo what the event tells of: tell no adopter before, and not if an event has come that undoes it. Absent: it is final.',
+        }),
+      ),
+      undoes: Type.Optional(
+        Type.Array(Type.String(), {
+          description: 'The ids of the events that told of what is undone by this one. Absent: it undoes nothing.',
+        }),
+      ),
       type: StringEnum(
         eventTypes.filter((type) => kindOf(type) === kind),
         { description: what },

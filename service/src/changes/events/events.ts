@@ -185,7 +185,10 @@ export const openEventTail = (db: Db, onError: (error: unknown) => void): EventT
   });
 
 /** Serializes an event for the feed and for webhooks. Its data is JSON text already, so that int64 values stay exact. */
-export const eventJson = ({ position, type, at, data }: EventRow): string =>
-  `{"id":"${eventId(position)}","type":"${type}","createdAt":"${at.toISOString()}","data":${data}}`;
+export function eventJson({ position, type, at, data, finalAt, undoes }: EventRow): string {
+  const final = finalAt === null ? '' : `,"finalAt":"${finalAt.toISOString()}"`;
+  const undone = undoes === null ? '' : `,"undoes":${JSON.stringify(undoes.map(eventId))}`;
+  return `{"id":"${eventId(position)}","type":"${type}","createdAt":"${at.toISOString()}"${final}${undone},"data":${data}}`;
+}
 
 export const eventId = (position: bigint): string => `evt_${position}`;

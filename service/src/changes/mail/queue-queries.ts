@@ -1,4 +1,4 @@
-import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import { actIdsOf, type Db, type Transaction, type Writer } from '../../platform/db/handles.ts';
 
 /** Which messages: of these kinds, about these subjects. */
 export interface MailOf {
@@ -15,18 +15,21 @@ export interface MailRow {
   readonly recipient: string | null;
 }
 
-/** Returns those that were queued. A single one is not if one of its kind already waits for its subject. */
+/**
+ * Returns those that were queued. A single one is not if one of its kind already waits for its subject. What tells of an act that can be undone
+ * is due when the act is final: no worker claims it before.
+ */
 export async function insertMail(tx: Transaction, rows: readonly MailRow[]): Promise<Array<Pick<MailRow, 'kind' | 'subjectId'>>> {
   const result = await tx.query<Pick<MailRow, 'kind' | 'subjectId'>>({
     name: 'insert-mail',
     // In the order of subjects: two transactions that queue the same single ones wait for each other in one order.
-    text: `insert into mail (kind, subject_id, is_single, due_at, waiting_since, recipient)
-      select kind, subject_id, is_single, due, due, recipient
+    text: `insert into mail (kind, subject_id, is_single, due_at, waiting_since, recipient, act_id)
+      select kind, subject_id, is_single, due, due, recipient, $8
         from unnest($1::text[], $2::bigint[], $3::boolean[], $4::float8[], $5::float8[], $6::text[])
             as queued (kind, subject_id, is_single, seconds, quiet, recipient),
           lateral (select greatest(now() + make_interval(secs => seconds), (
             select max(claimed_at) + interval '1 hour' from mail as last
-              where is_single and last.subject_id = queued.subject_id and last.kind = queued.kind and state in ('queued', 'sent'))) as due) as time
+              where is_single and last.subject_id = queued.subject_id and last.kind = queued.kind and state in ('queued', 'sent')), $7::timestamptz) as due) as time
         where quiet = 0 or not exists (select from mail as last where last.is_single and last.subject_id = queued.subject_id
           and last.kind = queued.kind and last.created_at > now() - make_interval(secs => quiet))
         order by subject_id, kind
@@ -39,6 +42,8 @@ export async function insertMail(tx: Transaction, rows: readonly MailRow[]): Pro
       rows.map(({ dueInSeconds }) => dueInSeconds),
       rows.map(({ unlessWithinSeconds }) => unlessWithinSeconds),
       rows.map(({ recipient }) => recipient),
+      tx.mark?.finalAt ?? null,
+      actIdsOf(tx)[0],
     ],
   });
   return result.rows;

@@ -3,6 +3,7 @@ import { previewMail } from '../../adoption/applications/application-mail.ts';
 import { DeclineSchema } from '../../adoption/applications/application-schemas.ts';
 import { actOnApplication } from '../../adoption/applications/applications.ts';
 import { type ListedApplication, listApplicationMoments } from '../../adoption/applications/staff-applications.ts';
+import { actUndoably } from '../../adoption/undo/undo.ts';
 import {
   type ApplicationCallerAction,
   allowsApplicationAction,
@@ -11,6 +12,7 @@ import {
   scopesForApplication,
 } from '../../domain/application-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
+import type { UndoableKind } from '../../domain/undo.ts';
 import { storeNameOf } from '../../platform/email-addresses.ts';
 import { type Html, html, personal } from '../../platform/html.ts';
 import { icon } from '../frame/elements.ts';
@@ -121,6 +123,8 @@ const outcomes: Readonly<Record<ApplicationCallerAction, (application: ListedApp
   withdraw: ({ id }) => ({ to: `/applications/${id}`, done: 'The application is withdrawn.' }),
 };
 
+const undoableAs: Partial<Record<ApplicationCallerAction, UndoableKind>> = { accept: 'accepted', decline: 'declined' };
+
 type Fields = typeof nothing | typeof declineFields;
 
 /** The form of an act: its rules are those of the operation. */
@@ -138,7 +142,10 @@ function addActForm<Schema extends Fields>(
     act: async ({ visit, tx, values }: Submission<{ message?: string }>) => {
       const application = await getListedApplication({ db: tx }, visit);
       const { orderExpirySeconds } = parts.config;
-      await actOnApplication(tx, application.id, action, visit.caller, { message: values.message, orderExpirySeconds });
+      const { id, petId } = application;
+      const decide = () => actOnApplication(tx, id, action, visit.caller, { message: values.message, orderExpirySeconds });
+      const kind = undoableAs[action];
+      await (kind ? actUndoably(tx, { kind, petId }, visit.caller, decide) : decide());
       return outcomes[action](application);
     },
     explain: explainApplication(parts),

@@ -3,8 +3,10 @@ import { settleApplications } from '../../adoption/applications/settling.ts';
 import { findApplicationForStaff as findApplication } from '../../adoption/applications/staff-applications.ts';
 import { actOnOrder } from '../../adoption/orders/orders.ts';
 import { type ListedOrder, listOrderMoments } from '../../adoption/orders/staff-orders.ts';
+import { actUndoably } from '../../adoption/undo/undo.ts';
 import { actionsFrom, type CallerAction, scopesFor } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
+import type { UndoableKind } from '../../domain/undo.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { linkToAnimal } from '../animals/one-animal.ts';
 import { factList, icon } from '../frame/elements.ts';
@@ -112,7 +114,10 @@ ${visit.form(forms.complete, { submit: 'Hand over', beside: html`<a class="butto
       fields: nothing,
       act: async ({ visit, tx }) => {
         const order = await getListedOrder({ db: tx }, visit);
-        await actOnOrder(tx, order.id, action, visit.caller, settleApplications);
+        const { id, petId } = order;
+        const decide = () => actOnOrder(tx, id, action, visit.caller, settleApplications);
+        const kind = undoableAs[action];
+        await (kind ? actUndoably(tx, { kind, petId, orderId: id }, visit.caller, decide) : decide());
         return { to: `/orders/${order.id}`, done: done[action](order) };
       },
       explain: explainOrder(parts),
@@ -148,6 +153,8 @@ ${visit.form(forms.return, { submit: 'Take back', tone: 'danger' })}</details>`
 </section>`;
   }
 }
+
+const undoableAs: Partial<Record<CallerAction, UndoableKind>> = { complete: 'handed_over', return: 'taken_back' };
 
 const approving = (order: ListedOrder): Html =>
   html`<p>Approve it before it expires: then ${name(order.pet)} is promised to ${adopterName(order)}.

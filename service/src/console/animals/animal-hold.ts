@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { findOrderedPets } from '../../adoption/orders/orders.ts';
+import { actUndoably } from '../../adoption/undo/undo.ts';
 import { type Hold, NewHoldSchema } from '../../animals/pets/hold-schemas.ts';
 import { endHold, getHold, holdPet } from '../../animals/pets/holds.ts';
 import { lockPetRows } from '../../animals/pets/pets.ts';
@@ -25,10 +26,6 @@ const holding = Type.Object({
   until: day,
   note: Type.Optional(Type.Union([NewHoldSchema.properties.note, Type.Null()])),
 });
-
-/** A hold as it was, to the second: it was read from the store. */
-const { reason, until, note } = NewHoldSchema.properties;
-const restored = Type.Object({ reason, until, note });
 
 /** Keeps an animal back for a while. */
 export function addAnimalHold(screens: Screens, { db, clock }: AnimalParts): void {
@@ -85,7 +82,9 @@ ${current && endOfHold(visit, name, current)}`,
       const time = endOf(until, current, visit);
       const given = { reason, ...(time && { until: time.toISOString() }), ...(note && { note }) };
       const options = { findOrderedPets, nowMs: clock.now() };
-      await inWordsOf(animal.name, () => holdPet(joined, animal.id, given, visit.caller, options));
+      await actUndoably(tx, { kind: 'held', petId: animal.id }, visit.caller, () =>
+        inWordsOf(animal.name, () => holdPet(joined, animal.id, given, visit.caller, options)),
+      );
       return {
         to: pathOf(animal),
         done: `${animal.name} is held${time ? ` until ${dayText(visit.workplace.zone, time)}` : ' until somebody ends it'}.`,
@@ -114,32 +113,14 @@ ${visit.form(end, { submit: 'End the hold', tone: 'quiet', version: versionOf(cu
       const ended = await lockHold(tx, animal, visit);
       // What somebody else has ended meanwhile has ended.
       if (ended) requireEtag(version, versionOf(ended), animal.name);
-      await endHold(joined, animal.id, visit.caller, findOrderedPets);
+      await actUndoably(tx, { kind: 'hold_ended', petId: animal.id }, visit.caller, () =>
+        endHold(joined, animal.id, visit.caller, findOrderedPets),
+      );
       const { status } = await getAnimal(tx, visit);
       return {
         to: pathOf(animal),
         done: `The hold of ${animal.name} has ended: it is ${status}.`,
-        ...(ended && { undo: { path: `${pathOf(animal)}/hold/again`, values: sentOf(ended) } }),
       };
-    },
-  });
-
-  screens.form({
-    path: '/animals/:petId/hold/again',
-    page,
-    needs: toChange,
-    fields: restored,
-    explainConflict: (visit) => explainHold(db, visit),
-    act: async ({ visit, tx, joined, values: { reason, until, note } }) => {
-      const animal = await getAnimal(tx, visit);
-      if (await lockHold(tx, animal, visit))
-        throw new FormError(`Somebody has put a hold on ${animal.name} meanwhile. It is left as it is.`);
-      if (until !== undefined && Date.parse(until) <= clock.now())
-        throw new FormError('That hold would have ended by now. Choose another day, if it has to last.');
-      const given = { reason, ...(until !== undefined && { until }), ...(note !== undefined && { note }) };
-      const options = { findOrderedPets, nowMs: clock.now() };
-      await inWordsOf(animal.name, () => holdPet(joined, animal.id, given, visit.caller, options));
-      return { to: pathOf(animal), done: `${animal.name} is on hold again, as it was.` };
     },
   });
 }
@@ -160,12 +141,6 @@ async function explainHold(db: Db, visit: Visit): Promise<Html> {
 
 const versionOf = (hold: Hold | undefined | null): string =>
   hash('sha256', JSON.stringify(hold ? [hold.reason, hold.until, hold.note] : []), 'base64url').slice(0, 16);
-
-const sentOf = ({ reason, until, note }: Hold): Record<string, string> => ({
-  reason,
-  ...(until && { until: until.toISOString() }),
-  ...(note !== null && { note }),
-});
 
 /** With its note. Undefined: it has just ended. */
 async function findHold(db: Db, petId: bigint, { caller }: Visit): Promise<Hold | undefined> {

@@ -3,7 +3,9 @@ import { requireEtag } from '../../access/admission/admission-hook.ts';
 import { settleApplications } from '../../adoption/applications/settling.ts';
 import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../adoption/orders/orders.ts';
 import { listUndoable, recordOutcome, type UndoablePet } from '../../adoption/outcomes/outcomes.ts';
+import { actUndoably } from '../../adoption/undo/undo.ts';
 import { petEtag } from '../../animals/pets/pet-json.ts';
+import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import { removePet } from '../../animals/pets/pets.ts';
 import { mayHaveOutcome, outcomeKind, outcomeTypes, outcomeUndoing } from '../../domain/outcomes.ts';
 import { html } from '../../platform/html.ts';
@@ -70,8 +72,11 @@ ${visit.form(remove, { submit: html`Remove ${name}`, tone: 'danger', version })}
     act: async ({ visit, tx, values: { type }, version }) => {
       const id = visit.id('petId');
       // One that has left already is not found: the operation says so.
-      const name = (await findAnimalForStaff(tx, visit.caller, id))?.name ?? '';
-      await inWordsOf(name, () => recordOutcome(tx, id, type, visit.caller, (pet) => requireEtag(version, petEtag(pet), pet.name)));
+      const animal = await findAnimalForStaff(tx, visit.caller, id);
+      const name = animal?.name ?? '';
+      const note = () =>
+        inWordsOf(name, () => recordOutcome(tx, id, type, visit.caller, (pet) => requireEtag(version, petEtag(pet), pet.name)));
+      await (animal ? actUndoably(tx, { kind: 'left', petId: id }, visit.caller, note) : note());
       return { to: pathOf({ id }), done: `It is noted that ${name} ${outcomeWords[type].did}.` };
     },
     explain: async ({ code }, visit) =>
@@ -100,11 +105,12 @@ ${chosen && html`<p>You have chosen: <strong>${outcomeWords[chosen].name}</stron
     needs: toChange,
     fields: nothing,
     explainConflict: (visit) => explainChange(db, visit),
-    act: async ({ visit, joined, version }) => {
+    act: async ({ visit, tx, joined, version }) => {
       const animal = await getAnimal(joined, visit);
       const options = { findOpenOrder, findOrderedPets, settleApplications };
-      await inWordsOf(animal.name, () =>
-        removePet(joined, animal.id, visit.caller, { ...options, expect: (pet) => requireEtag(version, petEtag(pet), pet.name) }),
+      const expect = (pet: Pet) => requireEtag(version, petEtag(pet), pet.name);
+      await actUndoably(tx, { kind: 'removed', petId: animal.id }, visit.caller, () =>
+        inWordsOf(animal.name, () => removePet(joined, animal.id, visit.caller, { ...options, expect })),
       );
       return { to: '/animals', done: `${animal.name} is removed.` };
     },

@@ -4,8 +4,10 @@ import { countOpenApplications } from '../../adoption/applications/applications.
 import { settleApplications } from '../../adoption/applications/settling.ts';
 import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../adoption/orders/orders.ts';
 import { undoOutcomeWithin } from '../../adoption/outcomes/outcomes.ts';
+import { actUndoably } from '../../adoption/undo/undo.ts';
 import { listActsOfPet } from '../../animals/history/history.ts';
 import { petEtag } from '../../animals/pets/pet-json.ts';
+import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import { changePet } from '../../animals/pets/pets.ts';
 import type { PictureFile } from '../../animals/photos/photo-json.ts';
 import { listPhotos, type PhotoRow } from '../../animals/photos/photos.ts';
@@ -41,10 +43,12 @@ import {
   statusWords,
   triWords,
 } from './animal-words.ts';
+import { closingNote } from './closing-note.ts';
 import {
   type AnimalParts,
   findDeparture,
   getAnimal,
+  headOf,
   inWordsOf,
   linkToAnimal,
   pathOf,
@@ -58,7 +62,8 @@ const nothing = Type.Object({});
 const adoptions = { findOpenOrder, findOrderedPets, settleApplications };
 
 /** One animal at a glance, and what is done with it most. */
-export function addAnimalPage(screens: Screens, { db, clock, config }: AnimalParts): PageRoute {
+export function addAnimalPage(screens: Screens, parts: AnimalParts): PageRoute {
+  const { db, clock, config } = parts;
   const page: PageRoute = screens.page({
     path: '/animals/:petId',
     needs: 'pets:read',
@@ -122,23 +127,49 @@ ${waiting > 0 && html`<p class="soft small">${count(waiting, 'photo')} on the wa
 </div>`;
   };
 
+  /** What closes applications and sends mail asks first. */
+  const adopted: PageRoute = screens.page({
+    path: '/animals/:petId/adopted',
+    needs: toChange,
+    show: async (visit) => {
+      const animal = await getAnimal(db, visit);
+      const { id, name, status } = animal;
+      const orderId = (await findOpenOrdersOfPets(db, [id])).get(id);
+      const obstacle =
+        orderId !== undefined
+          ? html`An <a href="/orders/${orderId}">order</a> reserves <bdi>${name}</bdi>. Hand over there.`
+          : status === 'sold' && html`<bdi>${name}</bdi> is marked as adopted already.`;
+      const back = html`<a class="button quiet" href="${pathOf(animal)}">Not yet</a>`;
+      return {
+        title: `Mark ${name} as adopted`,
+        main: html`${headOf(animal, html`Mark <bdi>${name}</bdi> as adopted?`)}
+<section class="card">
+${
+  obstacle
+    ? html`<p>${obstacle}</p>`
+    : html`<p>Then nobody can order <bdi>${name}</bdi> or apply for it.</p>
+${await closingNote(parts, visit, animal, { reason: 'adopted' })}
+${visit.form(statusForms.sold, { submit: 'Mark as adopted', version: petEtag(animal), beside: back })}`
+}
+</section>`,
+      };
+    },
+  });
+
   const formFor = (status: PetStatus) =>
     screens.form({
       path: `/animals/:petId/${status}`,
-      page,
+      page: status === 'sold' ? adopted : page,
       needs: toChange,
       fields: nothing,
       explainConflict: (visit) => explainChange(db, visit),
-      act: async ({ visit, joined, version }) => {
+      act: async ({ visit, tx, joined, version }) => {
         const animal = await getAnimal(joined, visit);
         const { caller } = visit;
         const options = { ...adoptions, categories: config.categories, registrant: registrantOf(caller) };
-        await inWordsOf(animal.name, () =>
-          changePet(joined, animal.id, { status }, caller, {
-            ...options,
-            expect: (pet) => requireEtag(version, petEtag(pet), pet.name),
-          }),
-        );
+        const expect = (pet: Pet) => requireEtag(version, petEtag(pet), pet.name);
+        const change = () => inWordsOf(animal.name, () => changePet(joined, animal.id, { status }, caller, { ...options, expect }));
+        await (status === 'sold' ? actUndoably(tx, { kind: 'adopted', petId: animal.id }, caller, change) : change());
         return { to: pathOf(animal), done: `${animal.name} is ${statusWords[status].name.toLowerCase()}.` };
       },
     });
@@ -155,9 +186,10 @@ ${
   mayChange &&
   (orderId === undefined
     ? html`<div class="acts">${possible.map((one) =>
-        visit.form(statusForms[one], { submit: statusWords[one].verb, tone: 'quiet', isInline: true, version: petEtag(animal) }),
-      )}</div>
-${possible.includes('sold') && html`<p class="soft small">Marked as adopted, it can't be ordered, and open applications for it are closed.</p>`}`
+        one === 'sold'
+          ? quietLink(`${pathOf(animal)}/adopted`, statusWords[one].verb)
+          : visit.form(statusForms[one], { submit: statusWords[one].verb, tone: 'quiet', isInline: true, version: petEtag(animal) }),
+      )}</div>`
     : html`<p class="soft">An order reserves it, so the status follows the order.</p>`)
 }`;
   }

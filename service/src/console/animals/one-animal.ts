@@ -21,6 +21,8 @@ export interface AnimalParts {
   readonly config: Pick<Config, 'categories' | 'photosUrl'>;
   /** An origin. */
   readonly consoleUrl: string;
+  /** Mail is on: adopters are told. */
+  readonly mails: boolean;
 }
 
 /** What staff may do with an animal, and volunteers may not. */

@@ -20,8 +20,6 @@ export interface ReceivedForm {
 export interface Unstored {
   /** A secret, such as a link. */
   readonly once?: string | undefined;
-  /** A form that takes back what was done: the path, and all that it sends. */
-  readonly undo?: { readonly path: string; readonly values: Readonly<Record<string, string>> } | undefined;
 }
 
 /** What a form leads to. */
@@ -55,9 +53,9 @@ export class FormRunner {
         if (!before) throw new Error('a form that was carried out has no result');
         return before;
       }
-      const { to, done, repeated = done, once, undo } = await carry(tx, joined(tx));
+      const { to, done, repeated = done, once } = await carry(tx, joined(tx));
       await concludeForm(tx, form, { location: to, message: cut(repeated) });
-      return { location: to, message: cut(done), once, undo };
+      return { location: to, message: cut(done), once };
     }, by);
   }
 }

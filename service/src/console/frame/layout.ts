@@ -27,10 +27,12 @@ export interface Furniture {
   /** Where the person works: a shelter, or the store. */
   readonly workplace: string;
   readonly banner: Banner | undefined;
+  /** What the person can undo. */
+  readonly strip: Html | undefined;
 }
 
 /** A page of a person that is signed in. `main` begins with its heading. */
-export const personPage = ({ assets, places, path, workplace, banner }: Furniture, title: string, main: Html): Html =>
+export const personPage = ({ assets, places, path, workplace, banner, strip }: Furniture, title: string, main: Html): Html =>
   document(
     assets,
     title,
@@ -41,6 +43,7 @@ export const personPage = ({ assets, places, path, workplace, banner }: Furnitur
 ${places.map((place) => placeLink(place, isWithin(path, place.path)))}</ul></nav>
 <main class="content" id="main" tabindex="-1">
 ${banner && bannerOf(banner)}
+${strip}
 ${main}
 </main>
 </div>`,

@@ -4,6 +4,8 @@ import { type Html, html } from '../../platform/html.ts';
 export interface Times {
   /** 19 Nov 2026, 14:32; in UTC, which is nobody's clock, it says so. */
   at(time: Date): Html;
+  /** 14:32:10, for what ends or was done within minutes. */
+  second(time: Date): Html;
   /** 19 Nov 2026 */
   on(time: Date): Html;
   /** 3 hours ago, in 2 days; the exact time is its title. */
@@ -19,7 +21,7 @@ const units = [
 ] as const satisfies ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]>;
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 /** Formats are expensive to make, and there are few time zones. */
-const formats = new Map<string, Record<'at' | 'on', Intl.DateTimeFormat>>();
+const formats = new Map<string, Record<'at' | 'on' | 'second', Intl.DateTimeFormat>>();
 
 /** The zone of a shelter. UTC if it has none, or one that this Node.js doesn't know. */
 export function zoneOf(timezone: string | null): string {
@@ -33,12 +35,13 @@ export function zoneOf(timezone: string | null): string {
 }
 
 export function timesOf(zone: string, nowMs: number): Times {
-  const { at, on } = formatsOf(zone);
+  const { at, on, second } = formatsOf(zone);
   const element = (time: Date, text: string, title?: string) =>
     html`<time datetime="${time.toISOString()}"${title !== undefined && html` title="${title}"`}>${text}</time>`;
   return {
     at: (time) => element(time, at.format(time)),
     on: (time) => element(time, on.format(time)),
+    second: (time) => element(time, second.format(time)),
     ago: (time) => element(time, distance((time.getTime() - nowMs) / 1_000), at.format(time)),
   };
 }
@@ -55,6 +58,7 @@ function formatsOf(zone: string) {
   const made = {
     at: new Intl.DateTimeFormat('en-GB', { ...date, hour: '2-digit', minute: '2-digit', ...(zone === 'UTC' && { timeZoneName: 'short' }) }),
     on: new Intl.DateTimeFormat('en-GB', date),
+    second: new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: zone }),
   };
   formats.set(zone, made);
   return made;

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { actUndoably } from '../../adoption/undo/undo.ts';
 import { PhotoChangesSchema, photosMax } from '../../animals/photos/photo-schemas.ts';
 import { changePhoto, listPhotos, type PhotoRow, removePhoto } from '../../animals/photos/photos.ts';
 import type { Config } from '../../platform/config.ts';
@@ -130,9 +131,12 @@ ${
     page,
     needs,
     fields: nothing,
-    act: async ({ visit, joined }) => {
-      await removePhoto(joined, (await getAnimal(joined, visit)).id, visit.id('photoId'), visit.caller);
-      return { to: photosPath(visit.id('petId')), done: 'The photo is removed.' };
+    act: async ({ visit, tx, joined }) => {
+      const { id } = await getAnimal(joined, visit);
+      await actUndoably(tx, { kind: 'photo_removed', petId: id }, visit.caller, () =>
+        removePhoto(joined, id, visit.id('photoId'), visit.caller),
+      );
+      return { to: photosPath(id), done: 'The photo is removed.' };
     },
   });
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PersonCaller } from '../../access/principals/principals.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Db } from '../../platform/db/handles.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { WrongField } from '../forms/fields.ts';
 import type { Unstored } from '../forms/form-runner.ts';
@@ -10,10 +11,12 @@ import type { Cookies, Devices, Seals } from '../sessions/cookies.ts';
 import type { PersonBudget } from '../sessions/person-budget.ts';
 import type { Visitor, Visitors } from '../sessions/visitors.ts';
 import { mayUse, type PageRoute, type ShownPage } from './screens.ts';
-import { identityOf, type Rejected, Visit } from './visit.ts';
+import { undoStrip } from './undo-strip.ts';
+import { type Rejected, Visit } from './visit.ts';
 
 interface Parts {
   readonly assets: Assets;
+  readonly db: Db;
   readonly seals: Seals;
   readonly cookies: Cookies;
   readonly visitors: Visitors;
@@ -31,8 +34,6 @@ interface Parts {
 const doneCookie = 'done';
 /** From the form to the page that it leads to. */
 const doneMs = 60_000;
-/** A browser takes a cookie of 4,096 bytes, with its name and attributes. */
-const doneLengthMax = 3_900;
 
 interface Done extends Unstored {
   readonly done: string;
@@ -50,22 +51,23 @@ export class Frame {
     request: FastifyRequest,
     reply: FastifyReply,
     visitor: Visitor,
-    { title, main }: ShownPage,
+    { title, main, strip }: ShownPage,
     path: string,
     banner?: Banner,
   ): FastifyReply {
     const { assets, devices } = this.parts;
     devices.note(request, reply, visitor.person.email);
-    const shown = banner ?? this.#takeDone(request, reply, visitor);
+    const shown = banner ?? this.#takeDone(request, reply);
     const places = this.#placesOf(visitor.caller);
-    return send(reply, personPage({ assets, places, path, workplace: visitor.workplace.name, banner: shown }, title, main));
+    return send(reply, personPage({ assets, places, path, workplace: visitor.workplace.name, banner: shown, strip }, title, main));
   }
 
   /** What a page shows. It is read first: so nothing is shown that was read after its visitor was signed out, however long they waited. */
   async read(route: PageRoute, request: FastifyRequest, visitor: Visitor, visit: Visit): Promise<ShownPage> {
     const page = await route.show(visit);
+    const strip = await undoStrip(this.parts.db, visit);
     await this.parts.visitors.confirm(request, visitor);
-    return page;
+    return { ...page, strip };
   }
 
   /** The page of what was sent and not accepted, or not yet, with what was typed. */
@@ -97,25 +99,23 @@ export class Frame {
   }
 
   /** What the next page says. In a cookie, so that nothing is stored, and shown once. */
-  done(reply: FastifyReply, done: string, { once, undo }: Unstored = {}): void {
+  done(reply: FastifyReply, done: string, { once }: Unstored = {}): void {
     const { cookies, seals, clock } = this.parts;
-    const seal = (value: Done) => seals.sealValue('done', value, clock.now() + doneMs);
-    const whole = seal({ done, once, undo });
-    // A browser takes no longer cookie: what can't be taken back at once is done by hand.
-    cookies.write(reply, doneCookie, whole.length <= doneLengthMax ? whole : seal({ done, once }), { seconds: doneMs / 1_000 });
+    const value: Done = { done, once };
+    cookies.write(reply, doneCookie, seals.sealValue('done', value, clock.now() + doneMs), { seconds: doneMs / 1_000 });
   }
 
-  #takeDone(request: FastifyRequest, reply: FastifyReply, { formToken }: Visitor): Banner | undefined {
+  #takeDone(request: FastifyRequest, reply: FastifyReply): Banner | undefined {
     const { cookies, seals, clock } = this.parts;
     const sealed = cookies.read(request, doneCookie);
     if (sealed === undefined) return undefined;
     cookies.forget(reply, doneCookie);
     const found = seals.openValue<Done>('done', sealed, clock.now());
     if (!found) return undefined;
-    const { done, once, undo } = found;
+    const { done, once } = found;
     return {
       tone: 'good',
-      text: html`${done}${once !== undefined && html`<p class="secret">${once}</p>`}${undo && undoForm(undo, formToken)}`,
+      text: html`${done}${once !== undefined && html`<p class="secret">${once}</p>`}`,
     };
   }
 
@@ -129,11 +129,6 @@ export class Frame {
 
 const nameFor = ({ shelterId }: PersonCaller, { name, nameInShelter = name }: NonNullable<PageRoute['place']>): string =>
   shelterId === null ? name : nameInShelter;
-
-const undoForm = ({ path, values }: NonNullable<Unstored['undo']>, formToken: string): Html =>
-  html`<form method="post" action="${path}" class="inline">${identityOf(formToken)}${Object.entries(values).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-  )}<button class="button quiet">Undo</button></form>`;
 
 const linksTo = (wrong: readonly WrongField[]): Html =>
   html`<ul>${wrong.map(({ id, label, error }) => html`<li><a href="#${id}">${label}</a> ${error}</li>`)}</ul>`;

@@ -79,7 +79,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
     const show = ({ location, message, ...unstored }: Awaited<typeof carried>) => frame.redirect(reply, location, message, unstored);
     return carried.then(show, async (thrown: unknown) => {
       if (thrown instanceof FormError) {
-        return reject(422, { tone: 'bad', text: thrown.message }, thrown.fields);
+        return reject(422, { tone: 'bad', text: thrown.text }, thrown.fields);
       }
       if (thrown instanceof PeopleError) return reject(statuses[thrown.problem] ?? 409, { tone: 'bad', text: thrown.message });
       const error = thrown instanceof PageError || thrown instanceof SignedOut ? undefined : asAppError(thrown);
@@ -141,7 +141,7 @@ export function mountScreens(pages: FastifyInstance, screens: Screens, frame: Fr
 const notEnded = ({ text }: Banner, back: string): ShownPage => ({
   title: 'Nothing was changed',
   main: html`<h1>Nothing was changed</h1>
-<p>${text}</p>
+<div>${text}</div>
 <p><a class="button quiet" href="${back}">Go back</a></p>`,
 });
 

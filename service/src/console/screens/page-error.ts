@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PeopleError } from '../../access/people/people-error.ts';
 import { SignedOut } from '../../access/principals/principals.ts';
 import { type AppError, errorCodes } from '../../platform/errors.ts';
-import { html } from '../../platform/html.ts';
+import { type Html, html } from '../../platform/html.ts';
 import { asAppError, noteError } from '../../platform/http/error-handler.ts';
 import type { BareResponse } from '../../platform/http/protocol/client-errors.ts';
 import type { Assets } from '../frame/assets.ts';
@@ -37,13 +37,17 @@ export const fromElsewhere = (): PageError =>
 
 /** Why a form could not be carried out. What is wrong with a field is shown beside it. */
 export class FormError extends Error {
+  readonly text: Html | string;
   readonly fields: ReadonlyMap<string, string>;
 
-  constructor(message: string, fields: string | ReadonlyMap<string, string> = new Map()) {
-    super(message);
-    this.fields = typeof fields === 'string' ? new Map([[fields, message]]) : fields;
+  constructor(text: Html | string, fields: string | ReadonlyMap<string, string> = new Map()) {
+    super(plainOf(text));
+    this.text = text;
+    this.fields = typeof fields === 'string' ? new Map([[fields, plainOf(text)]]) : fields;
   }
 }
+
+const plainOf = (text: Html | string): string => (typeof text === 'string' ? text : text.text);
 
 /** What is wrong with which fields, of all checks that throw it. */
 export async function faultsOf(...checks: ReadonlyArray<() => unknown>): Promise<ReadonlyMap<string, string>> {

@@ -14,6 +14,8 @@ export interface ShownPage {
   /** Of the window. The page has its own heading. */
   readonly title: string;
   readonly main: Html;
+  /** What its visitor can undo, above it. */
+  readonly strip?: Html | undefined;
 }
 
 export interface PageRoute {
@@ -51,7 +53,7 @@ export interface FormRoute<Schema extends TObject = TObject> extends FormOf {
   readonly page: PageRoute;
   readonly needs: Needs;
   readonly isFresh?: true;
-  /** It ends a session or somebody's rights: that is possible also for who has used up everything, and shows nothing of its page. */
+  /** It ends a session or somebody's rights, or undoes: that is possible also for who has used up everything, and shows nothing of its page. */
   readonly ends?: true;
   readonly fields: Schema;
   /** What the schema can't say of the values that it accepts, by field: said together with what it does say. The act checks it again. */

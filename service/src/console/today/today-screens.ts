@@ -1,6 +1,7 @@
 import { listUntold, listWaitingApplications, type WaitingApplication } from '../../adoption/applications/staff-applications.ts';
 import { type ListedOrder, listOldPromises, listUnapproved } from '../../adoption/orders/staff-orders.ts';
 import { listWaitingShelters as listChangedShelters } from '../../adoption/shelters/shelters.ts';
+import { listActsOfOthers } from '../../adoption/undo/undo.ts';
 import { listEndingHolds } from '../../animals/pets/holds.ts';
 import { listFailedPhotos } from '../../animals/photos/photos.ts';
 import { scopesThat } from '../../domain/scopes.ts';
@@ -11,6 +12,7 @@ import { adopterName, name, whyHeld } from '../adoptions/adoption-words.ts';
 import { emptyState } from '../frame/elements.ts';
 import { endOfToday } from '../frame/times.ts';
 import type { Needs, Screens } from '../screens/screens.ts';
+import { deedOf } from '../screens/undo-strip.ts';
 import type { Visit } from '../screens/visit.ts';
 import { shelterWordsPath } from '../shelters/shelter-words.ts';
 
@@ -142,6 +144,17 @@ function kindsOf(parts: AdoptionParts): readonly Kind[] {
           since: html`${length} ${length === 1 ? 'change' : 'changes'}`,
           href: shelterWordsPath,
           act: 'Look and confirm',
+        })),
+    },
+    {
+      title: 'Just done by others, and can be undone',
+      needs: 'acts:undo',
+      find: async (visit, limit) =>
+        (await listActsOfOthers(db, visit.caller, limit)).map((act) => ({
+          what: deedOf(act, visit),
+          since: html`until ${visit.times.second(act.finalAt)}`,
+          href: `/acts/${act.id}`,
+          act: 'Look',
         })),
     },
     {

@@ -12,10 +12,22 @@ export interface Writer {
   write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, clientId?: bigint): Promise<pg.QueryResult<Row>>;
 }
 
+/**
+ * What a person does in a transaction that can be undone for a while, or the undoing of that (adoption/undo): what the transaction writes of
+ * its history, events and mail says so.
+ */
+export interface ActMark {
+  readonly id: bigint;
+  /** Null: the transaction undoes the act. */
+  readonly finalAt: Date | null;
+}
+
 /** An open transaction. Its private field makes the type nominal, so that a pool passed in its place does not compile. */
 export class Transaction implements Db, Writer {
   readonly #connection: Db;
   #hasEnded = false;
+  /** Undefined: what it does is final at once. */
+  mark: ActMark | undefined;
 
   constructor(connection: Db) {
     this.#connection = connection;
@@ -82,6 +94,10 @@ export interface AdvisoryLock {
   readonly name: string;
   readonly of: bigint;
 }
+
+/** For the columns act_id and undoes_act_id. */
+export const actIdsOf = ({ mark }: Pick<Transaction, 'mark'>): [bigint | null, bigint | null] =>
+  mark ? (mark.finalAt ? [mark.id, null] : [null, mark.id]) : [null, null];
 
 /** SQL: the id of the running transaction, as it will be in `xmin` of the rows that it writes. */
 export const runningTransaction = 'pg_current_xact_id()::xid::text';

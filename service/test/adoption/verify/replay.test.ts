@@ -17,7 +17,16 @@ function findViolation(
   for (const [index, [who, from, to, move, more]] of rows.entries()) {
     const orderId = who === 'animal' ? null : BigInt(who);
     const kind = orderId === null ? 'pet_status' : 'order_status';
-    const none = { clientId: null, keyId: null, personId: null, holdReason: null, holdUntil: null, outcome: null };
+    const none = {
+      clientId: null,
+      keyId: null,
+      personId: null,
+      holdReason: null,
+      holdUntil: null,
+      outcome: null,
+      actId: null,
+      undoesActId: null,
+    };
     const violation = replay.apply({ ...none, id: BigInt(index + 1), petId, orderId, kind, at: time(index), from, to, move, ...more });
     if (violation) return violation;
   }

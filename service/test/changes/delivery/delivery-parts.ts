@@ -16,6 +16,8 @@ export const eventOf = (position: number, petId: number, more: Partial<EventRow>
   categoryId: null,
   previousCategoryId: null,
   data: '{}',
+  finalAt: null,
+  undoes: null,
   ...more,
 });
 
