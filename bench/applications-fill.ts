@@ -90,8 +90,8 @@ function rowStatements({ applications, largeClientId, clients }: Fill, crowded: 
       select case when is_large then ${largeClientId} else ${clients.firstId} + floor(${clients.count} * of_client ^ 3) end, of_pet, ${shelterOf('of_pet')},
         case when drawn.status in ('accepted', 'completed') then i end, created, ended, ended, drawn.status, true,
         case when drawn.status = 'closed' then (array['adopted', 'adopted', 'unavailable', 'cancelled', 'unanswered'])[1 + i % 5] end,
-        case when is_known then 'Ada Lovelace ' || i end, case when is_known then 'Adopter' || i || '@example.org' end,
-        case when is_known then 'adopter' || i || '@example.org' end, case when has_answers then '+44 20 7946 ' || i % 10000 end,
+        case when is_known then ${adopterName('of_client', 'of_large')} end, case when is_known then 'Adopter' || i || '@example.org' end,
+        case when is_known then 'adopter' || i || '@example.org' end, case when has_answers then '+44 20 ' || 10000000 + i end,
         case when has_answers then '[' || array_to_string(array(select ${answer} from generate_series(1, 12) as q), ',') || ']' end,
         case when has_answers and i % 3 = 0 then 'Has called twice, and has a garden. ' || md5(i::text) end,
         case when has_answers and drawn.status = 'declined' then 'Somebody else is nearer. ' || md5(i::text) end
@@ -131,6 +131,15 @@ function rowStatements({ applications, largeClientId, clients }: Fill, crowded: 
       where is_made and status <> 'unconfirmed'`,
   };
 }
+
+const firstNames =
+  "'{Anna,Ben,Carla,David,Élodie,François,Grace,Hans,Ines,Jürgen,Karin,Lukasz,María,Nora,Olga,Piotr,Renée,Søren,Thea,Uwe}'::text[]";
+const syllables = "'{mü,ber,schmi,kow,ski,o’nei,lar,son,ger,val,ti,rei,dor,an,hof,mei,fel,gar,lin,stra}'::text[]";
+
+/** Of 20 first names and 8,000 last ones, of which some are common: random numbers from 0 to 1 choose. */
+export const adopterName = (first: string, last: string): string =>
+  `(${firstNames})[1 + floor(20 * ${first} ^ 2)] || ' ' || (select initcap((${syllables})[1 + n % 20] || (${syllables})[1 + n / 20 % 20] || (${syllables})[1 + n / 400])
+    from (select floor(8000 * ${last} ^ 2)::int as n) as drawn)`;
 
 /** Some 1.8 kB for twelve questions, of which half is the text of the question. */
 const answer = `json_build_object('question', 'question_' || q, 'text', 'What should we know about your home and its people, number ' || q || '?',

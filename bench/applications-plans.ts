@@ -5,8 +5,10 @@ import * as applicants from '../service/src/adoption/applications/applicant-quer
 import { type ApplicationReader, findApplication, selectApplications } from '../service/src/adoption/applications/application-queries.ts';
 import { addToCounts, findHoldings } from '../service/src/adoption/applications/count-queries.ts';
 import { findShelterTold, selectJustUnanswered } from '../service/src/adoption/applications/mail-queries.ts';
+import * as notes from '../service/src/adoption/applications/note-queries.ts';
 import * as transitions from '../service/src/adoption/applications/transition-queries.ts';
 import { selectApplicationHistory, selectApplicationStates } from '../service/src/adoption/verify/verify-application-queries.ts';
+import { theService } from '../service/src/domain/actor.ts';
 import { type Db, Transaction } from '../service/src/platform/db/handles.ts';
 import { applicationRole } from '../service/src/platform/db/pool.ts';
 import { connectTo } from '../testkit/postgres.ts';
@@ -120,7 +122,7 @@ async function statementsOf(
     'submit: the row': (tx) => transitions.insertApplication(tx, given),
     'act: what to lock': (tx) => transitions.findParts(tx, id),
     'act: the lock': (tx) => transitions.lockApplication(tx, id),
-    'act: the note': (tx) => transitions.updateNote(tx, id, 'Called.'),
+    'act: the note': (tx) => notes.insertNote(tx, id, theService, 'Called.', 50),
     'erase-unconfirmed': (tx) => transitions.deleteUnconfirmedRow(tx, 1, batch),
     'erase-adopters': (tx) => applicants.selectOld(tx, 'declined', 20, batch),
     'adopters erase': (tx) => applicants.selectEnded(tx, { email: address, address, shelterId: null }, batch),

@@ -1,7 +1,10 @@
 // What else a store has that has people: profiles, listings, photos, histories and an audit, beside its animals and applications.
 import { connectTo } from '../testkit/postgres.ts';
+import { adopterName } from './applications-fill.ts';
 
 interface Fill {
+  /** The screen that is measured alone; undefined: all of them. */
+  readonly only: string | undefined;
   readonly auditRows: number;
   /** Who has done it all. */
   readonly personId: bigint;
@@ -13,7 +16,7 @@ const namesCount = 5_000;
 const photosOf = 2;
 
 /** Of a store that `fillApplications` has filled. */
-export async function fillForConsole(databaseUrl: string, { auditRows, personId, progress }: Fill): Promise<void> {
+export async function fillForConsole(databaseUrl: string, { only, auditRows, personId, progress }: Fill): Promise<void> {
   await using client = await connectTo(databaseUrl, { statement_timeout: statementTimeoutMs });
   await client.query(`set maintenance_work_mem = '1GB'`);
   // Neither triggers nor foreign keys.
@@ -22,10 +25,11 @@ export async function fillForConsole(databaseUrl: string, { auditRows, personId,
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
       where tablename = any($1) and indexname not in (select conname from pg_constraint)`,
-    [['profiles', 'listings', 'photos', 'person_history']],
+    [['profiles', 'listings', 'photos', 'person_history', 'adopter_words']],
   );
   for (const { name } of indexes) await client.query(`drop index ${name}`);
   for (const [step, statement] of Object.entries(rowStatements(auditRows, personId))) {
+    if (only === '/adopters' && !step.startsWith('words of')) continue;
     progress(step);
     await client.query(statement);
   }
@@ -65,6 +69,13 @@ const rowStatements = (auditRows: number, personId: bigint) => ({
       case when n > 0 then 'available' end, case when n = 1 then 'pending' else 'available' end, 'set by staff', case when n > 0 then 'pet_status' end
     from pets cross join generate_series(0, 2) n order by 4`,
   'acts of people': `insert into person_history (person_id, at, history_id) select person_id, at, id from history where person_id is not null`,
+  // As many as there are applications: those that are erased have others in their place, which are found and not shown.
+  'words of adopters': `insert into adopter_words (subject, subject_id, shelter_id, created_at, words)
+    select 'application', id, shelter_id, created_at, adopter_words_of(coalesce(adopter_name, ${adopterName('random()', 'random()')}),
+      coalesce(adopter_email, 'adopter' || id || '@example.org'), coalesce(adopter_phone, '+44 20 ' || 10000000 + id))
+    from applications where status <> 'unconfirmed'`,
+  'words of orders': `insert into adopter_words (subject, subject_id, shelter_id, created_at, words)
+    select 'order', id, shelter_id, created_at, adopter_words_of(adopter_name, adopter_email, null) from orders where adopter_email is not null`,
   audit: `insert into audit (at, act, target, target_id, shelter_id, person_id, network, after)
     select date_trunc('month', now()) + (now() - date_trunc('month', now())) * n / ${auditRows}, 'person.changed', 'person', n % 5000,
       nullif(n % 20000, 0), ${personId}, '192.0.2.0/24', '{"role": "staff"}' from generate_series(1, ${auditRows}) n`,

@@ -1100,7 +1100,7 @@ export type Application = {
      */
     message: string | null;
     /**
-     * A note of staff; null: there is none. Only staff see it, others get no such field.
+     * The newest note of staff; null: there is none. Only staff see it, others get no such field.
      */
     note?: string | null;
     /**

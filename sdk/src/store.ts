@@ -279,7 +279,7 @@ function applicationsOf(transport: Transport) {
       act('decline', id, options, { ...(message !== undefined && { message }) }),
     /** One that was declined or closed, or lately withdrawn by a link of its adopter. */
     reopen: (id: Int64, options?: WriteOptions) => act('reopen', id, options),
-    /** Sets the note of staff. Null removes it. */
+    /** Adds a note of staff, which is `note` then. Null removes the newest that you have written. */
     note: (id: Int64, note: string | null, options?: CallOptions) =>
       request<Application>(transport, { method: 'PATCH', ...one(id), body: { note }, options }),
   };

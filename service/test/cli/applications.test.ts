@@ -222,9 +222,9 @@ Next:
     });
   });
 
-  test('note sets the note of staff, and without a text removes it', async () => {
+  test('note adds a note of staff, and without a text removes it', async () => {
     const { id } = await applicationFor('Finn');
-    expect((await run('note', String(id), 'Called twice.')).stdout).toBe(`Set the note of application ${id}.\n`);
+    expect((await run('note', String(id), 'Called twice.')).stdout).toBe(`Added the note to application ${id}.\n`);
     expect(await readApplication(store, manager, id)).toMatchObject({ note: 'Called twice.' });
     expect((await run('note', String(id))).stdout).toBe(`Removed the note of application ${id}.\n`);
     expect(await readApplication(store, manager, id)).toMatchObject({ note: null });

@@ -280,17 +280,21 @@ test('an order that somebody has cancelled is said to be so', async () => {
   expect(wordsOf(text)).toContain('Nothing was changed. Carl has cancelled it');
 });
 
-test('a note that somebody else has written meanwhile is not lost', async () => {
+test('notes of two people stand with author and time, one is removed by who has written it, and the history knows of them', async () => {
   const { browser: carl, staff } = await arrive('Carl');
   const { browser: berta } = await arrive('Berta');
   const page = `/applications/${await applied(staff)}`;
   const form = hiddenOf((await berta.open(page)).text, `${page}/note`);
   await press(carl, page, `${page}/note`, { note: 'Has a garden.' });
-  const { status, text } = await berta.post(`${page}/note`, { ...form, note: 'Has a dog.' });
-  expect(status).toBe(422);
-  expect(wordsOf(text)).toContain('It now says: “Has a garden.”');
-  expect(text).toContain('Has a dog.</textarea>');
-  expect((await press(berta, page, `${page}/note`, { note: 'Has a garden and a dog.' })).status).toBe(303);
+  expect((await berta.post(`${page}/note`, { ...form, note: 'Has a dog.' })).status).toBe(303);
+  const words = wordsOf((await carl.open(page)).text);
+  expect(words).toMatch(/Has a dog\. Berta ?, .*Has a garden\. You, /);
+  for (const deed of ['Berta has noted something', 'You have noted something']) expect(words).toContain(deed);
+  await press(carl, page, `${page}/note/remove`);
+  const left = wordsOf((await berta.open(page)).text);
+  expect(left).toContain('Has a dog.');
+  expect(left).not.toContain('Has a garden.');
+  expect(left).toContain('Carl has noted something');
 });
 
 test('the links to the page of an adopter are ended, and the adopter gets the next one if that is ticked', async () => {

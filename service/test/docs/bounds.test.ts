@@ -216,6 +216,12 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   ['Opening hours of a shelter', '{openingsOfDayMax} times a day; {openingExceptionsMax} days that differ', 'domain/opening-hours.ts'],
   [
+    'Notes of an application: kept; their length',
+    'the newest {notesMax}; {textLengthMax} characters',
+    'adoption/applications/applications.ts',
+    'adoption/applications/application-schemas.ts',
+  ],
+  [
     'A search for adopters: words; compared one by one; read from the index; shown',
     '{partsMax}; the newest {readMax}; {foundMax}; {adoptersShownMax}',
     'adoption/applications/adopter-search.ts',

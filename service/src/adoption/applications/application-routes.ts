@@ -159,8 +159,9 @@ export function applicationRoutes(api: Api, { db, catalogue, journal, statusUrlO
       scope: scopesThat('manageOrders'),
       ...common,
       operationId: 'noteApplication',
-      summary: 'Set the note of an application',
-      description: 'Only staff see the note. Null removes it.',
+      summary: 'Add a note to an application',
+      description:
+        'Only staff see it. The newest is `note` of the application, and the console shows all with author and time, the newest 50. Null removes the newest that you have written.',
       params: applicationId,
       body: Ref(ApplicationNoteSchema),
       response: updated('The application.', ApplicationSchema),

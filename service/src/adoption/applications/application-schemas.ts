@@ -108,7 +108,7 @@ export const ApplicationSchema = Type.Object(
     }),
     note: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: 'A note of staff; null: there is none. Only staff see it, others get no such field.',
+        description: 'The newest note of staff; null: there is none. Only staff see it, others get no such field.',
       }),
     ),
     mailFailures: Type.Optional(

@@ -32,15 +32,9 @@ import { type ApplicationReader, findApplication } from './application-queries.t
 import { moveAndRecord, type Party } from './application-records.ts';
 import type { Application } from './application-schemas.ts';
 import { addReopened, countOfPet, lockSubmissions } from './count-queries.ts';
+import { type ApplicationNote, emptyNewestNote, insertNote, selectNotes, touchApplication } from './note-queries.ts';
 import { requirePlace } from './submissions.ts';
-import {
-  type ApplicationParts,
-  findOpenOfAdopter,
-  findParts,
-  lockApplication,
-  lockOpenApplications,
-  updateNote,
-} from './transition-queries.ts';
+import { type ApplicationParts, findOpenOfAdopter, findParts, lockApplication, lockOpenApplications } from './transition-queries.ts';
 
 /** The errors of the operations, for the documents. */
 export const applicationErrors = {
@@ -185,10 +179,13 @@ async function withdrawAccepted(
   return one(withdrawn);
 }
 
-/** Sets the note of staff; null removes it. */
+export type { ApplicationNote };
+
+/** Of an application; the oldest go first. */
+const notesMax = 50;
+
+/** Adds a note of staff, which is the newest then. Null removes the newest one that the actor has written. */
 export async function setNote(tx: Transaction, id: bigint, text: string | null, actor: Actor): Promise<Application> {
-  // An empty note is none.
-  const note = text || null;
   const seen = await getApplication(tx, actor, id);
   requireAccess(actor, 'manageOrders', seen);
   await lockPet(tx, seen.petId);
@@ -196,12 +193,18 @@ export async function setNote(tx: Transaction, id: bigint, text: string | null, 
   if (!application) throw applicationNotFound(String(id));
   // An animal that was moved has taken it to another shelter.
   requireAccess(actor, 'manageOrders', application);
+  // An empty note is none. The same one again is a repeat.
+  const note = text || null;
   if (application.note === note) return { ...application, answers: seen.answers };
-  const noted = await updateNote(tx, id, note);
-  if (!noted)
+  if (!(await touchApplication(tx, id)))
     throw new AppError('application_state_conflict', `The adopter's data was erased from application ${id}, so it can't have a note.`);
-  return { ...noted, answers: seen.answers };
+  if (note === null) await emptyNewestNote(tx, id, actor);
+  else await insertNote(tx, id, actor, note, notesMax);
+  return { ...((await lockApplication(tx, id)) ?? application), answers: seen.answers };
 }
+
+/** Of an application that the reader has found, newest first: with those that are erased, without their text. */
+export const listNotes = (db: Db, id: bigint): Promise<ApplicationNote[]> => selectNotes(db, id, notesMax);
 
 async function lockAndCheck(tx: Transaction, id: bigint, name: ApplicationCallerAction): Promise<Application> {
   const application = await lockApplication(tx, id);

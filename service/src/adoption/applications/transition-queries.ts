@@ -175,16 +175,6 @@ export async function insertApplicationTransitions(
   });
 }
 
-/** Null removes the note. Undefined if the answers were erased: adopters' data that staff have added would outlive that. */
-export async function updateNote(tx: Transaction, id: bigint, note: string | null): Promise<Application | undefined> {
-  const { rows } = await tx.query<Application>({
-    name: 'update-application-note',
-    text: `update applications set note = $2, acted_at = now() where id = $1 and answers is not null returning ${columnsWithoutAnswers}`,
-    values: [id, note],
-  });
-  return rows[0];
-}
-
 /** Of an adopter with a client: how many applications are open, which requires the client's lock, and the one for this animal, which requires the animal's. */
 export async function findOpenOfAdopter(
   tx: Transaction,

@@ -15,6 +15,8 @@ export interface ApplicationState {
   readonly hasShelter: boolean;
   readonly petStatus: string | null;
   readonly petShelterId: bigint | null;
+  /** The note is not the newest of those that staff have added. */
+  readonly hasOtherNote: boolean;
   readonly order: NamedOrder | null;
 }
 
@@ -54,16 +56,19 @@ export async function selectApplicationStates(db: Db, afterId: bigint, limit: nu
   const { rows } = await db.query<Omit<ApplicationState, 'order'> & Partial<NamedOrderColumns>>({
     name: 'verify-applications',
     text: `with page as materialized (
-        select id, status, closed_reason, client_id, pet_id, shelter_id, order_id from applications where id > $1 order by id limit $2)
+        select id, status, closed_reason, client_id, pet_id, shelter_id, order_id, note from applications where id > $1 order by id limit $2)
       select page.id, page.status, closed_reason as "closedReason", page.client_id as "clientId", page.pet_id as "petId",
         page.shelter_id as "shelterId", order_id as "orderId", client.id is not null as "hasClient", shelter.id is not null as "hasShelter",
-        pet.status as "petStatus", pet.shelter_id as "petShelterId", named.status as "orderStatus", named.client_id as "orderClientId",
+        pet.status as "petStatus", pet.shelter_id as "petShelterId",
+        coalesce(page.note is distinct from noted.text, false) and noted.application_id is not null as "hasOtherNote", named.status as "orderStatus", named.client_id as "orderClientId",
         named.pet_id as "orderPetId", named.application_id as "orderApplicationId"
       from page
         left join lateral (select id from clients where clients.id = page.client_id limit 1) as client on true
         left join lateral (select id from shelters where shelters.id = page.shelter_id limit 1) as shelter on true
         left join lateral (select case when removed_at is null then status::text else 'removed' end as status, shelter_id
           from pets where pets.id = page.pet_id limit 1) as pet on true
+        left join lateral (select application_id, text from application_notes where application_notes.application_id = page.id
+          order by text is null, application_notes.id desc limit 1) as noted on true
         left join lateral (select status, client_id, pet_id, application_id from orders where orders.id = page.order_id limit 1) as named on true
       order by page.id`,
     values: [afterId, limit],

@@ -103,6 +103,7 @@ export function findDisagreement(application: ApplicationState): string | undefi
     compareReason(application) ??
     compareOrder(application) ??
     compareShelter(application) ??
+    (application.hasOtherNote ? 'its note is not the newest of those that were added' : undefined) ??
     findUnsettled(application)
   );
 }

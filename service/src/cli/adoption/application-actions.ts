@@ -62,7 +62,7 @@ export function addApplicationActionCommands(applications: Command, config: Read
 
   const note = applications
     .command('note')
-    .description('set the note that only staff see; without a text, remove it')
+    .description('add a note that only staff see; without a text, remove the newest that a command has added')
     .argument('<id>', 'the application', parseId)
     .argument('[text]', 'the note');
   onStore(note, config, (id: bigint, text: string | undefined) => {
@@ -70,7 +70,7 @@ export function addApplicationActionCommands(applications: Command, config: Read
     return async ({ db }) => {
       await getNamedApplication(db, id);
       await db.transaction((tx) => setNote(tx, id, text ?? null, theService), theService);
-      const done = text === undefined ? `Removed the note of application ${id}.` : `Set the note of application ${id}.`;
+      const done = text === undefined ? `Removed the note of application ${id}.` : `Added the note to application ${id}.`;
       return { json: applicationWithActions(await getNamedApplication(db, id)), text: done };
     };
   });

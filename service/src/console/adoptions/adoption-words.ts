@@ -1,4 +1,5 @@
 import type { Person } from '../../access/people/people.ts';
+import type { ApplicationNote } from '../../adoption/applications/applications.ts';
 import type { ApplicationMoment, ListedApplication } from '../../adoption/applications/staff-applications.ts';
 import type { OrderMoment } from '../../adoption/orders/staff-orders.ts';
 import type { Answer } from '../../adoption/questions/question-schemas.ts';
@@ -94,6 +95,9 @@ const deeds: Readonly<Record<Exclude<ConfirmedStatus, 'closed'>, (from: Confirme
   declined: () => 'declined it',
   withdrawn: () => 'withdrawn it',
 };
+
+export const noteAuthor = (note: ApplicationNote, reader: Reader): Html => who(note, reader);
+export const noteDeed = (note: ApplicationNote, reader: Reader): Html => html`${who(note, reader)} ${has(note, reader)} noted something`;
 
 export const orderDeed = (moment: OrderMoment, reader: Reader): Html =>
   moment.to === 'expired'

@@ -1,18 +1,16 @@
-import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { endAdopterLinks, isReached } from '../../adoption/applications/adopter-links.ts';
 import { findUndelivered } from '../../adoption/applications/application-mail.ts';
 import { ApplicationNoteSchema } from '../../adoption/applications/application-schemas.ts';
-import { setNote } from '../../adoption/applications/applications.ts';
-import { type ListedApplication, listApplicationMoments } from '../../adoption/applications/staff-applications.ts';
+import { type ApplicationNote, listNotes, setNote } from '../../adoption/applications/applications.ts';
+import { type ApplicationMoment, type ListedApplication, listApplicationMoments } from '../../adoption/applications/staff-applications.ts';
 import { findOrderForStaff as findOrder } from '../../adoption/orders/staff-orders.ts';
-import { lockPetRows } from '../../animals/pets/pets.ts';
 import { allowsApplicationAction, scopesForApplication } from '../../domain/application-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { type Html, html, personal } from '../../platform/html.ts';
 import { linkToAnimal } from '../animals/one-animal.ts';
 import { factList, icon } from '../frame/elements.ts';
-import { FormError, ifUnrecorded } from '../screens/page-error.ts';
+import { ifUnrecorded } from '../screens/page-error.ts';
 import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { type AdoptionParts, bondedNote, getListedApplication, othersNote, readSituation } from './adoption-parts.ts';
@@ -25,12 +23,14 @@ import {
   deedsCard,
   mailLink,
   name,
+  noteAuthor,
+  noteDeed,
 } from './adoption-words.ts';
 import { actsOf, addInlineForms, type InlineForms } from './decisions.ts';
 
 const manages = scopesThat('manageOrders');
 const momentsMax = 50;
-const noteFields = Type.Object({ note: Type.Optional(ApplicationNoteSchema.properties.note) });
+const noteFields = Type.Object({ note: ApplicationNoteSchema.properties.note.anyOf[0] });
 
 export function addApplicationPage(screens: Screens, parts: AdoptionParts): InlineForms {
   const { db, mails } = parts;
@@ -45,6 +45,7 @@ export function addApplicationPage(screens: Screens, parts: AdoptionParts): Inli
       const phone = adopter?.phone ?? undefined;
       const failures = await findUndelivered(db, id);
       const moments = await listApplicationMoments(db, id, momentsMax);
+      const notes = await listNotes(db, id);
       // A closed one stays in its shelter when the animal moves to another, with the order.
       const order = orderId === null ? undefined : await findOrder(db, visit.caller, orderId);
       const isWaiting = status === 'submitted' || status === 'reviewing';
@@ -76,18 +77,8 @@ ${adopter !== null && linkDetails(visit, endLink, application, parts)}</section>
 </div>
 <section class="card"><h2>Answers</h2>${answersOf(application)}</section>
 <div class="columns">
-${
-  adopter !== null &&
-  html`<section class="card"><h2>Note</h2>${visit.form(
-    saveNote,
-    { submit: 'Save the note', tone: 'quiet', values: { note }, version: versionOf(note) },
-    (fields) => fields.area('note', 'Only staff see it', { rows: 3 }),
-  )}</section>`
-}
-${deedsCard(
-  moments.map((moment) => ({ at: moment.at, deed: applicationDeed(moment, visit.person, application) })),
-  visit.times,
-)}</div>`,
+${adopter !== null && notesCard(visit, note, notes)}
+${deedsCard(deedsOf(visit, application, moments, notes), visit.times)}</div>`,
       };
     },
   });
@@ -105,25 +96,44 @@ ${visit.form(forms.withdraw, { submit: 'Withdraw it for them', tone: 'danger' })
   const forms = addInlineForms(screens, parts, page);
   const endLink = addLinkForm(screens, parts, page);
 
-  const saveNote = screens.form({
+  const addNote = screens.form({
     path: '/applications/:applicationId/note',
     page,
     needs: manages,
     fields: noteFields,
-    act: async ({ visit, tx, values, version }) => {
-      const { id, petId } = await getListedApplication({ db: tx }, visit);
-      // Every change of an application takes this lock first, so what is read now is what is replaced.
-      await lockPetRows(tx, [petId]);
-      const { note } = await getListedApplication({ db: tx }, visit);
-      if (version !== versionOf(note) && (note ?? '') !== (values.note ?? ''))
-        throw new FormError(
-          `Somebody else has changed the note meanwhile. It now says: “${note ?? ''}”. What you typed is still here: put both together, and save again.`,
-          'note',
-        );
-      await setNote(tx, id, values.note ?? null, visit.caller);
-      return { to: `/applications/${id}`, done: values.note ? 'The note is saved.' : 'The note is removed.' };
+    act: async ({ visit, tx, values }) => {
+      const { id } = await getListedApplication({ db: tx }, visit);
+      await setNote(tx, id, values.note, visit.caller);
+      return { to: `/applications/${id}`, done: 'The note is added.' };
     },
   });
+
+  const removeNote = screens.form({
+    path: '/applications/:applicationId/note/remove',
+    page,
+    needs: manages,
+    fields: Type.Object({}),
+    act: async ({ visit, tx }) => {
+      const { id } = await getListedApplication({ db: tx }, visit);
+      await setNote(tx, id, null, visit.caller);
+      return { to: `/applications/${id}`, done: 'The note is removed.' };
+    },
+  });
+
+  /** `earlier` is all that is known of a note from before 1.1.0. */
+  function notesCard(visit: Visit, earlier: string | null, notes: readonly ApplicationNote[]): Html {
+    const shown = notes.length > 0 ? notes.filter(({ text }) => text !== null) : earlier === null ? [] : [{ ...noNote, text: earlier }];
+    const removable = shown.find(({ at, personId }) => at === null || personId === visit.person.id);
+    const line = (one: (typeof shown)[number]) => html`
+<li>
+<span>${personal(html`<span class="story" dir="auto">${one.text ?? ''}</span>`)}
+<span class="soft small">${one.at ? html`${noteAuthor(one, visit.person)}, ${visit.times.at(one.at)}` : 'Before notes had a name'}</span></span>
+${one === removable && visit.form(removeNote, { submit: 'Remove', tone: 'quiet', isInline: true })}
+</li>`;
+    return html`<section class="card"><h2>Notes</h2>
+${shown.length > 0 && html`<ol class="deeds">${shown.map(line)}</ol>`}
+${visit.form(addNote, { submit: 'Add the note', tone: 'quiet' }, (fields) => fields.area('note', 'Only staff see it', { rows: 3 }))}</section>`;
+  }
 
   return forms;
 }
@@ -158,8 +168,19 @@ ${icon('mail')}
 </div>`;
 }
 
-/** Of a note: two who write it at once must not lose one. */
-const versionOf = (note: string | null): string => hash('sha256', note ?? '', 'base64url').slice(0, 16);
+const noNote = { id: 0n, at: null, personId: null, person: null, personShelterId: null, isProgram: false };
+
+/** What became of it, and that there were notes, also those that are erased. */
+const deedsOf = (
+  visit: Visit,
+  application: ListedApplication,
+  moments: readonly ApplicationMoment[],
+  notes: readonly ApplicationNote[],
+): ReadonlyArray<{ readonly at: Date; readonly deed: Html }> =>
+  [
+    ...moments.map((moment) => ({ at: moment.at, deed: applicationDeed(moment, visit.person, application) })),
+    ...notes.flatMap((note) => (note.at ? [{ at: note.at, deed: noteDeed(note, visit.person) }] : [])),
+  ].sort((a, b) => b.at.getTime() - a.at.getTime());
 
 const linkFields = Type.Object({ mails: Type.Optional(Type.Boolean()) });
 type LinkForm = FormRoute<typeof linkFields>;

@@ -96,7 +96,7 @@ function comparison(visit: Visit, applicants: readonly ListedApplication[], situ
         return answer ? personal(folded.show(answerText(answer), `/applications/${id}`)) : nothing;
       },
     })),
-    { label: 'Your note', cell: ({ id, note }) => (note ? folded.show(note, `/applications/${id}`) : nothing) },
+    { label: 'Newest note', cell: ({ id, note }) => (note ? folded.show(note, `/applications/${id}`) : nothing) },
     { label: 'Decide', cell: (applicant) => html`<div class="decision">${actsOf(visit, applicant, situation, forms)}</div>` },
   ];
   const named = applicants.map((applicant) => ({ applicant, label: shortened(applicant.adopter?.name ?? 'Erased', labelLengthMax) }));

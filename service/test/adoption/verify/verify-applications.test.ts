@@ -76,6 +76,12 @@ describe('verifyHistory', () => {
       `application ${unconfirmed?.id}: its history ends with submitted, but its status is unconfirmed`,
     ],
     [
+      'a note that is not the newest',
+      `insert into application_notes (application_id, text) values (${submitted.id}, 'Has a garden.'); alter table applications disable trigger application_noted; ${set(submitted.id, 'note', 'Another.')}`,
+      `${set(submitted.id, 'note', null)}delete from application_notes; alter table applications enable trigger application_noted`,
+      `application ${submitted.id}: its note is not the newest of those that were added`,
+    ],
+    [
       'an application without a history',
       set(unconfirmed?.id, 'status', 'submitted'),
       set(unconfirmed?.id, 'status', 'unconfirmed'),
