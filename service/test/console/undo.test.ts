@@ -277,3 +277,21 @@ test('an act that changes nothing can not be undone', async () => {
   await (await deeds.held.prepare(desk))();
   expect((await lastAct(site, desk.petId))?.id).toBe(act?.id);
 });
+
+test.each([
+  ['/animals/:petId/adopted', 'Moose has found a home with somebody else'],
+  ['/animals/:petId/leaving', 'Moose is no longer up for adoption'],
+])('%s asks first, and names who gets mail and who does not', async (path, why) => {
+  const desk = await prepareDesk(site, shelterId);
+  await site.store.write('update applications set is_mailed = false where id = $1', desk.applicationIds[2]);
+  const text = wordsOf((await desk.browser.open(path.replace(':petId', String(desk.petId)))).text).replaceAll(/ ([,.:])/g, '$1');
+  expect(text).toContain(`3 open applications are closed. Ada Lovelace and Ben Okri get mail that ${why}: in two minutes`);
+  expect(text).toContain('No mail goes to Cleo Laine: tell them yourself.');
+});
+
+test('the page that hands over names the others, and not who gets the animal', async () => {
+  const desk = await prepareDesk(site, shelterId);
+  const { orderId } = await desk.staff.decide(desk.applicationIds[0] ?? 0n, 'accept');
+  const text = wordsOf((await desk.browser.open(`/orders/${orderId}/hand-over`)).text).replaceAll(/ ([,.:])/g, '$1');
+  expect(text).toContain('2 open applications are closed. Ben Okri and Cleo Laine get mail that');
+});

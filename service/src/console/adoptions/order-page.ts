@@ -8,6 +8,7 @@ import { actionsFrom, type CallerAction, scopesFor } from '../../domain/order-st
 import { scopesThat } from '../../domain/scopes.ts';
 import type { UndoableKind } from '../../domain/undo.ts';
 import { type Html, html } from '../../platform/html.ts';
+import { closingNote } from '../animals/closing-note.ts';
 import { linkToAnimal } from '../animals/one-animal.ts';
 import { factList, icon } from '../frame/elements.ts';
 import type { FormRoute, PageRoute, Screens } from '../screens/screens.ts';
@@ -22,7 +23,7 @@ import {
   type Situation,
   timesAt,
 } from './adoption-parts.ts';
-import { adopterName, deedsCard, mailLink, name, orderDeed, orderLabel, plural } from './adoption-words.ts';
+import { adopterName, deedsCard, mailLink, name, orderDeed, orderLabel } from './adoption-words.ts';
 
 const momentsMax = 50;
 const manages = scopesThat('manageOrders');
@@ -95,7 +96,8 @@ ${deedsCard(
 <section class="card">
 ${
   isReady
-    ? html`<p>${name(pet)} is marked as adopted, and nobody else can ask for it. ${closing(parts, order, situation)}</p>
+    ? html`<p>${name(pet)} is marked as adopted, and nobody else can ask for it.</p>
+${await closingNote(parts, visit, { id: order.petId, name: pet }, { reason: 'adopted', besides: applicationId })}
 ${bondedNote(pet, situation)}
 ${visit.form(forms.complete, { submit: 'Hand over', beside: html`<a class="button quiet" href="${back}">Not yet</a>` })}`
     : html`<p>${orderLabel(order.status)}</p><p>${waitingFor[order.status] ?? html`This order has ended, so there is nothing to hand over.`}</p>
@@ -147,7 +149,7 @@ ${visit.form(forms.cancel, { submit: isPlaced ? 'Decline the order' : 'Cancel th
 ${
   may.includes('return') &&
   html`<details><summary>${name(pet)} came back</summary>
-<p>${name(pet)} becomes available again. The order stays in the history as returned.</p>
+<p>${name(pet)} becomes available again. The order stays in the history as returned. You can undo that for two minutes.</p>
 ${visit.form(forms.return, { submit: 'Take back', tone: 'danger' })}</details>`
 }
 </section>`;
@@ -178,10 +180,3 @@ const waitingFor: Partial<Record<ListedOrder['status'], Html>> = {
   placed: html`The order waits to be approved. Approve it first.`,
   completed: html`The animal was handed over already.`,
 };
-
-/** What becomes of the others who have applied. */
-function closing({ mails }: AdoptionParts, { applicationId }: ListedOrder, { open }: Situation): Html | false {
-  const others = open - (applicationId === null ? 0 : 1);
-  if (others <= 0) return false;
-  return html`${plural(others, 'other application is', 'other applications are')} closed${mails && ', and the adopters are told by e-mail'}.`;
-}

@@ -17,12 +17,14 @@ import type { Visit } from '../screens/visit.ts';
 import { explainChange, lastAct } from './animal-history.ts';
 import { placePathOf } from './animal-place.ts';
 import { outcomeWords } from './animal-words.ts';
+import { closingNote } from './closing-note.ts';
 import { type AnimalParts, findDeparture, getAnimal, headOf, ifBack, inWordsOf, pathOf, toChange } from './one-animal.ts';
 
 const nothing = Type.Object({});
 
 /** All ways in which an animal goes that are no adoption: each says first what happens. */
-export function addAnimalLeaving(screens: Screens, { db }: AnimalParts): void {
+export function addAnimalLeaving(screens: Screens, parts: AnimalParts): void {
+  const { db } = parts;
   const page: PageRoute = screens.page({
     path: '/animals/:petId/leaving',
     needs: toChange,
@@ -32,6 +34,7 @@ export function addAnimalLeaving(screens: Screens, { db }: AnimalParts): void {
       const orderId = (await findOpenOrdersOfPets(db, [animal.id])).get(animal.id);
       const { name } = animal;
       const version = petEtag(animal);
+      const closing = await closingNote(parts, visit, animal, { reason: 'unavailable' });
       const choices = outcomeTypes.map((type) => ({ value: type, label: outcomeWords[type].name, hint: outcomeWords[type].hint }));
       const ordered = html`<p>An <a href="/orders/${orderId ?? 0n}">order</a> reserves <bdi>${name}</bdi>. Decide on the order first.</p>`;
       return {
@@ -43,8 +46,9 @@ ${
     ? ordered
     : !mayHaveOutcome(animal.status)
       ? html`<p><bdi>${name}</bdi> is adopted. ${ifBack(name)}</p>`
-      : html`<p><bdi>${name}</bdi> disappears from every list at once, and open applications for it are closed.
-Partners are not told why. For ${outcomeUndoing.days} days you can bring it back, with its profile and photos.</p>
+      : html`<p><bdi>${name}</bdi> disappears from every list at once. Partners are not told why.</p>
+${closing}
+<p>For two minutes you can undo that. For ${outcomeUndoing.days} days you can bring it back, with its profile and photos.</p>
 ${visit.form(leave, { submit: 'Note that it has left', version }, (fields) => fields.choices('type', 'What has become of it', choices))}`
 }</section>
 ${
@@ -56,7 +60,8 @@ ${
   orderId !== undefined
     ? ordered
     : html`<details><summary>It was added by mistake</summary>
-<p><bdi>${name}</bdi> disappears from every list, and its photos are deleted. This can't be undone.</p>
+<p><bdi>${name}</bdi> disappears from every list, and its photos are deleted. You can undo that for two minutes, and not later.</p>
+${closing}
 ${visit.form(remove, { submit: html`Remove ${name}`, tone: 'danger', version })}</details>`
 }</section>`,
       };
