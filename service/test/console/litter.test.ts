@@ -54,6 +54,19 @@ test('a litter is added with one profile, each animal with its sex, its history 
   expect(wordsOf((await staff.open(`/animals/${ids[1]}`)).text)).toContain('Age about 8 weeks');
 });
 
+test('a litter of a shelter whose new animals are not ready yet begins on hold', async () => {
+  const careful = await addShelter(site, 'Careful', 'UTC');
+  await site.store.write('update shelters set new_animals_held = true where id = $1', careful);
+  const keeper = await site.arrive({ role: 'staff', shelterId: careful });
+  const ids = idsOf((await keeper.submit(page, form, { unknownNames: 'Held x2', categoryId: '1', age: '3 weeks' })).location);
+  const pets = await site.store.read('select status, hold from pets where id = any($1)', ids);
+  expect(pets).toEqual([
+    { status: 'pending', hold: 'other' },
+    { status: 'pending', hold: 'other' },
+  ]);
+  expect(await getProfile(db, ids[0] ?? 0n)).toMatchObject({ birthDateIsExact: false, sex: 'unknown' });
+});
+
 test('a litter that is sent twice is added once', async () => {
   const hidden = hiddenOf((await staff.open(page)).text, form);
   const values = { ...hidden, unknownNames: 'Once x3', categoryId: '1' };

@@ -93,7 +93,7 @@ ${visit.form(
 ${categoryField(fields, categories, added, { mustChoose: !added && categories.length > 1 })}`,
 )}
 ${added && html`<p><a href="${path}/${added.id}">Describe <bdi>${added.name}</bdi></a> <span class="soft">or add the next one.</span></p>`}
-${visit.may(toDescribe) && html`<p><a href="${litterPath}">Add a litter</a> <span class="soft">with one profile for all.</span></p>`}
+${visit.may(toDescribe) && html`<div class="litter"><a href="${litterPath}">Add a litter</a> <span class="soft">with one profile for all.</span></div>`}
 </details>`;
 
   async function findAdded({ query, caller }: Visit): Promise<StaffAnimal | undefined> {
