@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { startMailServer } from '../../../testkit/mail-server.ts';
 import { actOnApplication } from '../../src/adoption/applications/applications.ts';
 import { settleApplications } from '../../src/adoption/applications/settling.ts';
 import { findOpenOrder, findOrderedPets } from '../../src/adoption/orders/orders.ts';
@@ -8,6 +9,7 @@ import { changePet } from '../../src/animals/pets/pets.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { undoableKinds } from '../../src/domain/undo.ts';
 import { readOn } from '../event-steps.ts';
+import { Letters, makeDue, openMailSender, sendAll } from '../mail-steps.ts';
 import { addShelter } from './console-steps.ts';
 import { openTestConsole, wordsOf } from './test-console.ts';
 import { deeds, lastAct, makeFinal, prepareDesk, stateOf, undo } from './undo-site.ts';
@@ -294,4 +296,38 @@ test('the page that hands over names the others, and not who gets the animal', a
   const { orderId } = await desk.staff.decide(desk.applicationIds[0] ?? 0n, 'accept');
   const text = wordsOf((await desk.browser.open(`/orders/${orderId}/hand-over`)).text).replaceAll(/ ([,.:])/g, '$1');
   expect(text).toContain('2 open applications are closed. Ben Okri and Cleo Laine get mail that');
+});
+
+test('while its mail becomes due and workers send, an act is undone without mail, or final with all of it', async () => {
+  await using server = await startMailServer();
+  const outcomes = new Set<number>();
+  for (let round = 0; round < 12; round += 1) {
+    const desk = await prepareDesk(site, shelterId);
+    const before = await stateOf(site, desk.petId);
+    await (await deeds.adopted.prepare(desk))();
+    const after = await stateOf(site, desk.petId);
+    const act = await lastAct(site, desk.petId);
+    if (!act) throw new Error('there is no act');
+    const letters = new Letters();
+    for (const id of desk.applicationIds) letters.write(id);
+    const parts = { kinds: { closed: { countsAs: 'nothing' } } } as const;
+    const senders = [1, 2].map(() => openMailSender(site.store, server, letters, parts).sender);
+    const form = await tokenOf(desk);
+    const sentBefore = server.received.length;
+    await makeFinal(site, act.id, round % 3 === 0 ? 0.5 : 0.015);
+    const [undone] = await Promise.all([desk.browser.post(`/acts/${act.id}/undo`, form), ...senders.map((sender) => sendAll(sender))]);
+    outcomes.add(undone.status);
+    await makeDue(site.store);
+    for (const sender of senders) {
+      await sendAll(sender);
+      sender.close();
+    }
+    expect(await stateOf(site, desk.petId)).toEqual(undone.status === 303 ? before : after);
+    expect(server.received.length - sentBefore).toBe(undone.status === 303 ? 0 : 3);
+  }
+  expect(outcomes).toContain(303);
+  expect(await site.store.read('select 1 from mail join undoable_acts on undoable_acts.id = act_id where claimed_at < final_at')).toEqual(
+    [],
+  );
+  expect(await violation()).toBeUndefined();
 });
