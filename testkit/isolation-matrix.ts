@@ -44,6 +44,8 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'patch /shelters/{shelterId}': { scope: staffScopes, body: { phone: null }, allowed: 404 },
   'get /shelters/{shelterId}/questions': { scope: 'pets:read', allowed: 404 },
   'put /shelters/{shelterId}/questions': { scope: staffScopes, body: { questions: [] }, allowed: 404 },
+  'get /site': { scope: 'pets:read', allowed: 200 },
+  'patch /site': { scope: 'store:manage', body: { imprint: 'Matrix' }, allowed: 200 },
   'get /pets/{petId}/profile': { scope: 'pets:read', allowed: 404 },
   'put /pets/{petId}/profile': { scope: petWriteScopes, body: {}, allowed: 404 },
   'patch /pets/{petId}/profile': { scope: petWriteScopes, body: {}, allowed: 404 },

@@ -9,6 +9,7 @@ import type {
   PetListing,
   Question,
   Shelter,
+  SiteSettings,
   Store,
   Understood,
 } from '@homeward/sdk';
@@ -150,6 +151,13 @@ export class Catalogue {
     const query = { status: 'available', sort: 'newest', limit: animalsInFeed } as const;
     const read = async () => (await this.#store.listings.search(query).page()).items.map(this.#withWholeUrls);
     return (await this.#read('other', 'newest', read)).value;
+  }
+
+  /** Colours and texts of the site. Those of the site itself if they can't be read now. */
+  async settings(): Promise<SiteSettings> {
+    // The feed has no events of them, so no change of it concerns this.
+    const found = await this.#read('other', 'settings', () => this.#store.site.get(), '').catch(() => undefined);
+    return found?.value ?? { accentLight: null, accentDark: null, imprint: null, privacy: null };
   }
 
   /** The towns of shelters, to search near them. Empty if they can't be read now. */

@@ -40,6 +40,7 @@ export function layout({ title, drawn = [], asOf, scripts = [], skip = toContent
 <link rel="preload" href="${assetAddress('fonts/figtree.woff2')}" as="font" type="font/woff2" crossorigin>
 <link rel="preload" href="${assetAddress('fonts/fraunces.woff2')}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assetAddress('style.css')}">
+<link rel="stylesheet" href="/colours.css">
 <link rel="alternate" type="application/atom+xml" href="/feed.xml" title="New animals">
 ${loaded.map((name) => html`<script type="module" src="${assetAddress(name)}"></script>\n`)}${shared(title, description, head)}${head.data}
 </head>
@@ -50,7 +51,7 @@ ${loaded.map((name) => html`<script type="module" src="${assetAddress(name)}"></
 <main id="main"${asOf !== undefined && html` data-as-of="${asOf}"`}>
 ${main}
 </main>
-<footer><p>${owner !== undefined && html`${owner} · `}<a href="/">All animals</a> · <a href="/feed.xml">Feed of new animals</a></p></footer>
+<footer><p>${owner !== undefined && html`${owner} · `}<a href="/">All animals</a> · <a href="/feed.xml">Feed of new animals</a> · <a href="/about">Imprint and privacy</a></p></footer>
 <div class="notice" role="status" id="notice"></div>
 <p class="unseen" role="status" id="spoken"></p>
 ${symbolsFor(drawn.filter(({ photos }) => photos.length === 0).map(({ pet }) => pet))}

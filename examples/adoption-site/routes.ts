@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { HomewardError } from '@homeward/sdk';
+import { aboutPage, coloursSheet } from './about-page.ts';
 import { showAnimal } from './animal-replies.ts';
 import { apply, askToWithdraw, showApplication, showApplicationForm, withdraw } from './application-replies.ts';
 import { emptyForm } from './apply-page.ts';
@@ -40,6 +41,9 @@ function findPlace(request: IncomingMessage, url: URL, site: Site): Place | unde
   if (url.pathname === '/') return { read: () => showList(request, url.searchParams, site) };
   if (url.pathname === '/favourites') return { read: () => showFavourites(request, url.searchParams, site) };
   if (url.pathname === '/feed.xml') return { read: () => showFeed(site) };
+  if (url.pathname === '/about') return { read: async () => ({ status: 200, page: aboutPage(await site.catalogue.settings()) }) };
+  if (url.pathname === '/colours.css')
+    return { read: async () => textFile('text/css', coloursSheet(await site.catalogue.settings()), 'public, max-age=300') };
   if (url.pathname === '/sitemap.xml') return { read: () => showSitemap(site) };
   if (url.pathname === '/robots.txt') return { read: () => textFile('text/plain', robots(site.publicUrl), forAnHour) };
   const at = `${kind}${step === undefined ? '' : `/${step}`}`;

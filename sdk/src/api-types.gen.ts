@@ -360,6 +360,26 @@ export type PetShelter = {
 };
 
 /**
+ * What the store wants the sites of its adopters to look like and to say. A value that is not known is null.
+ */
+export type SiteSettings = {
+    accentLight: string | null;
+    accentDark: string | null;
+    imprint: string | null;
+    privacy: string | null;
+};
+
+/**
+ * A JSON merge patch: what is left out does not change, and null removes a value.
+ */
+export type SiteSettingsChanges = {
+    accentLight?: string | null;
+    accentDark?: string | null;
+    imprint?: string | null;
+    privacy?: string | null;
+};
+
+/**
  * What a shelter asks those who apply for its animals.
  */
 export type Question = {
@@ -2085,6 +2105,44 @@ export type SetShelterQuestionsResponses = {
 
 export type SetShelterQuestionsResponse = SetShelterQuestionsResponses[keyof SetShelterQuestionsResponses];
 
+export type GetSiteSettingsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/site';
+};
+
+export type GetSiteSettingsResponses = {
+    /**
+     * The colours and texts.
+     */
+    200: SiteSettings;
+};
+
+export type GetSiteSettingsResponse = GetSiteSettingsResponses[keyof GetSiteSettingsResponses];
+
+export type UpdateSiteSettingsData = {
+    body: SiteSettingsChanges;
+    headers?: {
+        /**
+         * The settings's ETag. Returns 412 if the settings has changed since.
+         */
+        'if-match'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/site';
+};
+
+export type UpdateSiteSettingsResponses = {
+    /**
+     * The colours and texts as they are now.
+     */
+    200: SiteSettings;
+};
+
+export type UpdateSiteSettingsResponse = UpdateSiteSettingsResponses[keyof UpdateSiteSettingsResponses];
+
 export type GetProfileData = {
     body?: never;
     path: {
@@ -3367,4 +3425,4 @@ export type GetUsageResponses = {
 
 export type GetUsageResponse = GetUsageResponses[keyof GetUsageResponses];
 
-export type ApiUrl = '/pets' | '/pets/{petId}' | '/pets/{petId}/hold' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/pets/{petId}/outcome' | '/shelters/{shelterId}/questions' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/applications' | '/applications/{applicationId}' | '/applications/{applicationId}/review' | '/applications/{applicationId}/accept' | '/applications/{applicationId}/decline' | '/applications/{applicationId}/reopen' | '/applications/{applicationId}/withdraw' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';
+export type ApiUrl = '/pets' | '/pets/{petId}' | '/pets/{petId}/hold' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/pets/{petId}/outcome' | '/shelters/{shelterId}/questions' | '/site' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/applications' | '/applications/{applicationId}' | '/applications/{applicationId}/review' | '/applications/{applicationId}/accept' | '/applications/{applicationId}/decline' | '/applications/{applicationId}/reopen' | '/applications/{applicationId}/withdraw' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';

@@ -42,6 +42,8 @@ export type {
   Shelter,
   ShelterChanges,
   ShelterQuestions,
+  SiteSettings,
+  SiteSettingsChanges,
   Usage,
   Webhook,
   WebhookChanges,

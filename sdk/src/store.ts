@@ -43,6 +43,8 @@ import type {
   Shelter,
   ShelterChanges,
   ShelterQuestions,
+  SiteSettings,
+  SiteSettingsChanges,
   Usage,
   Webhook,
   WebhookChanges,
@@ -84,6 +86,7 @@ export function createStore(options: StoreOptions = {}) {
   const store = {
     pets: petsOf(transport),
     shelters: sheltersOf(transport),
+    site: siteOf(transport),
     listings: listingsOf(transport),
     categories: categoriesOf(transport),
     applications: applicationsOf(transport),
@@ -153,6 +156,22 @@ function sheltersOf(transport: Transport) {
     /** For keys of the store, and of the shelter: replaces them all. */
     setQuestions: (id: Int64, body: ShelterQuestions, options?: ChangeOptions) =>
       request<ShelterQuestions>(transport, { method: 'PUT', ...questionsOf(id), body, headers: { 'if-match': options?.ifMatch }, options }),
+  };
+}
+
+function siteOf(transport: Transport) {
+  return {
+    /** Colours, imprint and privacy, as the store wants them on the sites of its adopters. */
+    get: (options?: CallOptions) => request<SiteSettings>(transport, { url: '/site', options }),
+    /** For the store's own keys. Null removes a value. */
+    update: (changes: SiteSettingsChanges, options?: ChangeOptions) =>
+      request<SiteSettings>(transport, {
+        method: 'PATCH',
+        url: '/site',
+        body: changes,
+        headers: { 'if-match': options?.ifMatch },
+        options,
+      }),
   };
 }
 

@@ -26,6 +26,8 @@ import { questionSchemas } from './adoption/questions/question-schemas.ts';
 import { shelterAddressPages } from './adoption/shelters/address-routes.ts';
 import { shelterRoutes } from './adoption/shelters/shelter-routes.ts';
 import { shelterSchemas } from './adoption/shelters/shelter-schemas.ts';
+import { siteRoutes } from './adoption/shelters/site-routes.ts';
+import { siteSchemas } from './adoption/shelters/site-schemas.ts';
 import { categoryRoutes } from './animals/categories/category-routes.ts';
 import { categorySchemas } from './animals/categories/category-schemas.ts';
 import { FastPath } from './animals/list-cache/fast-path-listener.ts';
@@ -92,6 +94,7 @@ const sharedSchemas = [
   ...holdSchemas,
   ...outcomeSchemas,
   ...shelterSchemas,
+  ...siteSchemas,
   ...questionSchemas,
   ...profileSchemas,
   ...photoSchemas,
@@ -233,6 +236,7 @@ export async function createApp(
       shelterRoutes(api, { db, catalogue, mails: config.mail !== undefined });
       outcomeRoutes(api, { db, catalogue });
       questionRoutes(api, { db });
+      siteRoutes(api, { db });
       profileRoutes(api, { db, catalogue, clock });
       listingRoutes(api, { db, pages: listingPages, clock, config });
       await photoRoutes(api, { db, catalogue, store: photoStore, config });

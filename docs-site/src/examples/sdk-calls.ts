@@ -32,6 +32,8 @@ const sdkCalls: Readonly<Record<string, SdkCall>> = {
   updateShelter: { call: 'shelters.update', result: 'shelter' },
   getShelterQuestions: { call: 'shelters.questions', result: 'asked' },
   setShelterQuestions: { call: 'shelters.setQuestions', result: 'asked' },
+  getSiteSettings: { call: 'site.get', result: 'settings' },
+  updateSiteSettings: { call: 'site.update', result: 'settings' },
   getProfile: { call: 'pets.profile', method: 'get', result: 'profile' },
   putProfile: { call: 'pets.profile', method: 'put', result: 'profile' },
   patchProfile: { call: 'pets.profile', method: 'patch', result: 'profile' },

@@ -104,6 +104,13 @@ export const scenario: readonly Step[] = [
     body: { phone: '+43 1 555 01 23', email: null },
   },
   {
+    at: '2026-11-15T09:37:16.120Z',
+    operationId: 'updateSiteSettings',
+    by: 'staff',
+    body: { accentLight: '#a83f1f', imprint: 'Riverside Animals, Handelskai 1, 1020 Vienna, Austria' },
+  },
+  { at: '2026-11-15T09:37:17.410Z', operationId: 'getSiteSettings' },
+  {
     at: '2026-11-15T09:37:19.502Z',
     operationId: 'setShelterQuestions',
     by: 'staff',

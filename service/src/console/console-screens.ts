@@ -32,6 +32,7 @@ import { addShelterHours } from './shelters/shelter-hours.ts';
 import { addShelterPage } from './shelters/shelter-page.ts';
 import { addShelterQuestions } from './shelters/shelter-questions.ts';
 import { addShelterWords } from './shelters/shelter-words.ts';
+import { addSiteSettings } from './shelters/site-settings.ts';
 import { addToday } from './today/today-screens.ts';
 import { addUndo } from './undo/undo-screens.ts';
 
@@ -80,6 +81,7 @@ function addShelters(screens: Screens, parts: Parameters<typeof addShelterHours>
   addShelterQuestions(screens, parts);
   addShelterWords(screens, parts);
   addAdopterData(screens, parts);
+  addSiteSettings(screens, parts);
 }
 
 /** The animals of a shelter, or of the store. What a role may not do is not offered; the operations decide. */

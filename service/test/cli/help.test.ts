@@ -40,7 +40,7 @@ const commands = {
   audit: ['list', 'failed-sign-ins'],
   bans: ['list', 'lift'],
   categories: ['prune'],
-  shelters: ['list', 'create', 'update', 'questions', 'hours', 'confirm'],
+  shelters: ['list', 'create', 'update', 'questions', 'hours', 'site', 'confirm'],
   pets: ['list', 'show', 'add', 'update', 'describe', 'photo', 'hold', 'move', 'remove', 'outcome'],
   'pets photo': ['add', 'list', 'remove'],
   photos: ['check', 'mark'],

@@ -245,3 +245,16 @@ test('nobody is promised a screen that the console does not have', async () => {
   expect(offered).toContain('Also manages people, and what a shelter says, asks and does by itself.');
   expect(offered).not.toMatch(/audit|keys|plans/);
 });
+
+test('staff of the store set colours and texts of the site, and an unreadable colour is said beside its field', async () => {
+  const staff = await site.arrive({ role: 'staff' });
+  const at = '/shelters/site';
+  const wrong = await staff.submit(at, at, { accentLight: '#f4a27e', accentDark: '', imprint: '', privacy: '' });
+  expect([wrong.status, wordsOf(wrong.text)]).toEqual([422, expect.stringContaining('Choose a darker one.')]);
+  const saved = await staff.submit(at, at, { accentLight: '#a83f1f', accentDark: '', imprint: 'Riverside Animals', privacy: '' });
+  expect(await words(staff, saved.location ?? '')).toContain('It is saved.');
+  expect(await store.read('select accent_light, imprint, privacy from site_settings')).toEqual([
+    { accent_light: '#a83f1f', imprint: 'Riverside Animals', privacy: null },
+  ]);
+  expect((await admin.get(at)).status).toBe(403);
+});

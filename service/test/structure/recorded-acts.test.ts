@@ -78,6 +78,7 @@ describe('each audited command leaves exactly its rows', async () => {
       return ['1'];
     },
     'shelters questions': async () => ['1', '--file', questions],
+    'shelters site': async () => ['--imprint', 'Riverside Animals'],
     'shelters hours': async () => ['1', '--file', hours],
     'orders erase': async () => [String((await placeOrder(store, manager, await animal())).id)],
     'applications end-all': async () => {
@@ -121,6 +122,7 @@ describe('each audited route leaves exactly its row', async () => {
   const requests: Readonly<Record<string, readonly [string, object]>> = {
     'post /shelters': ['/v1/shelters', { name: 'Alps' }],
     'patch /shelters/{shelterId}': ['/v1/shelters/1', { phone: '2' }],
+    'patch /site': ['/v1/site', { imprint: 'Danube Animals' }],
     'put /shelters/{shelterId}/questions': ['/v1/shelters/1/questions', { questions: [] }],
   };
 

@@ -57,6 +57,7 @@ export const auditedActs = {
   'shelter.changed': { target: 'shelter', isCapped: true },
   'shelter.confirmed': { target: 'shelter', isCapped: true },
   'shelter.questions_set': { target: 'shelter', isCapped: true },
+  'site.changed': { target: 'site', isCapped: true },
   'adopter.disclosed': { target: 'adopter', isCapped: true },
   'adopter.erased': { target: 'adopter', isCapped: false },
   'applications.ended': { target: 'client', isCapped: true },

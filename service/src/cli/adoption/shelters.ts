@@ -23,6 +23,8 @@ import {
   listWaitingShelters,
   type WaitingShelter,
 } from '../../adoption/shelters/shelters.ts';
+import { changeSiteSettings, getSiteSettings } from '../../adoption/shelters/site.ts';
+import { type SiteSettings, SiteSettingsChangesSchema, siteFields } from '../../adoption/shelters/site-schemas.ts';
 import { theService } from '../../domain/actor.ts';
 import { type Opening, type OpeningHours, weekdays } from '../../domain/opening-hours.ts';
 import { defaultScopes, scopesOfBoundKeys } from '../../domain/scopes.ts';
@@ -78,6 +80,7 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
 
   addQuestionsCommand(shelters, config);
   addHoursCommand(shelters, config);
+  addSiteCommand(shelters, config);
   addConfirmCommand(shelters, config);
 }
 
@@ -142,6 +145,28 @@ const readQuestions = async (file: string): Promise<readonly Question[]> => {
   const { questions } = (await readJsonFile(file, ShelterQuestionsSchema, options)) as { questions: readonly Question[] };
   return questions;
 };
+
+type SiteOptions = Partial<Record<keyof SiteSettings, string>> & { readonly json?: boolean };
+
+function addSiteCommand(shelters: Command, config: ReadConfig): void {
+  const site = shelters
+    .command('site')
+    .description('show the colours and texts of the sites of adopters, or change them; an empty value removes one')
+    .option('--accent-light <colour>', 'of links and buttons in a light scheme, such as #a83f1f')
+    .option('--accent-dark <colour>', 'the same in a dark scheme, such as #f4a27e')
+    .option('--imprint <text>', 'who runs the site')
+    .option('--privacy <text>', 'what becomes of the data of adopters');
+  onStore(site, config, ({ json: _, ...options }: SiteOptions) => {
+    const changes = Object.fromEntries(Object.entries(options).map(([name, text]) => [name, text === '' ? null : text]));
+    const isChange = Object.keys(changes).length > 0;
+    if (isChange) checkBySchema(SiteSettingsChangesSchema, changes);
+    return async ({ db }) => {
+      const access = { key: theService, by: commandAuthor(), expect: () => {} };
+      const settings = isChange ? await changeSiteSettings(db, changes, access) : await getSiteSettings(db);
+      return { json: settings, text: siteFields.map((field) => `${field}: ${settings[field] ?? 'not given'}`) };
+    };
+  });
+}
 
 interface HoursOptions {
   readonly file?: string;

@@ -12,6 +12,7 @@ import { openingsText } from './opening-hours-text.ts';
 import { shelterFinder } from './shelter-finder.ts';
 import { weekdayName } from './shelter-hours.ts';
 import { shelterWordsPath, wordLabels } from './shelter-words.ts';
+import { sitePath } from './site-settings.ts';
 
 const listPath = '/shelters';
 
@@ -27,7 +28,8 @@ export function addShelterPage(screens: Screens, { db, mails }: ShelterParts): v
       return {
         title: 'Shelters',
         main: html`<h1>Shelters</h1>
-<p><a href="${shelterWordsPath}">What shelters have changed</a>, and mail does not have yet.</p>
+<p><a href="${shelterWordsPath}">What shelters have changed</a>, and mail does not have yet.
+<a href="${sitePath}">The adopters' site</a>: colours, imprint and privacy.</p>
 ${await shelterFinder(db, visit, { path: listPath, linkTo: (id) => shelterPathOf({ id }) })}`,
       };
     },
