@@ -25,6 +25,7 @@ beforeAll(async () => {
   const ended = (await here.apply((await here.addPet('Moose')).id)).id;
   const elsewhere = (await there.apply((await there.addPet('Elsewhere')).id)).id;
   await here.decide(ended, 'decline');
+  await store.write(`insert into application_notes (application_id, text) values ($1, 'She has two cats.')`, ended);
   ids = { open, ended, elsewhere };
   await store.write(`update applications set adopter_email = $1, adopter_address = $1, note = 'Called: has a garden.'`, email);
 });
@@ -46,7 +47,7 @@ test('an admin gets all that is stored about an address in the own shelter, as a
     status: 'declined',
     name: 'Ada Lovelace',
     phone: '+43 1 555 01 23',
-    noteOfStaff: 'Called: has a garden.',
+    notesOfStaff: [{ text: 'She has two cats.' }, { text: 'Called: has a garden.' }],
     history: [{ to: 'submitted' }, { from: 'submitted', to: 'declined' }],
   });
   expect(text).not.toContain('Elsewhere');

@@ -9,11 +9,10 @@ test('a contrast is that of WCAG 2.2, whichever colour comes first', () => {
 });
 
 test.each([
-  ['accentLight', '#a83f1f', undefined],
+  ['accentLight', '#a83f1f', 'nothing'],
   ['accentLight', '#f4a27e', 'Choose a darker one.'],
-  ['accentDark', '#f4a27e', undefined],
+  ['accentDark', '#f4a27e', 'nothing'],
   ['accentDark', '#a83f1f', 'Choose a lighter one.'],
 ] as const)('%s of %s: %s', (name, colour, fault) => {
-  const found = faultOfColour(name, colour);
-  expect(found).toEqual(fault === undefined ? undefined : expect.stringContaining(fault));
+  expect(faultOfColour(name, colour) ?? 'nothing').toContain(fault);
 });

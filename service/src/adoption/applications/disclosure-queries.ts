@@ -28,7 +28,9 @@ export async function selectDisclosedApplications(
         'id', found.id, 'animal', ${named('pets')}, 'shelter', ${named('shelters')}, 'sentBy', clients.name, 'status', found.status,
         'createdAt', found.created_at, 'updatedAt', found.updated_at, 'orderId', found.order_id, 'closedReason', found.closed_reason,
         'name', adopter_name, 'email', adopter_email, 'phone', adopter_phone, 'isAddressConfirmed', is_confirmed,
-        'answers', answers::json, 'messageToAdopter', message, 'noteOfStaff', note,
+        'answers', answers::json, 'messageToAdopter', message,
+        'notesOfStaff', (select json_agg(json_build_object('at', at, 'text', text) order by application_notes.id)
+          from application_notes where application_id = found.id and text is not null),
         'history', (select json_agg(json_build_object('at', at, 'from', from_status, 'to', to_status, 'by', by) order by application_history.id)
           from application_history where application_id = found.id),
         'mail', (select json_agg(json_build_object('kind', kind, 'queuedAt', mail.created_at, 'state', state, 'endedAt', ended_at) order by mail.id)

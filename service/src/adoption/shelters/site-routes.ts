@@ -2,7 +2,8 @@ import { callerOf, ifMatch, operation, read, requireEtag, updated } from '../../
 import { requestAuthor } from '../../access/audit/audit.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Api, etagHeader, Ref } from '../../platform/http/schemas.ts';
-import { changeSiteSettings, getSiteSettings, siteErrors, siteEtag } from './site.ts';
+import { changeSiteSettings, getSiteSettings, siteErrors } from './site.ts';
+import { siteEtag } from './site-json.ts';
 import { SiteSettingsChangesSchema, SiteSettingsSchema } from './site-schemas.ts';
 
 const common = { tags: ['Shelters'], 'x-stability': 'experimental' } as const;

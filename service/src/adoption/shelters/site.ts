@@ -5,7 +5,6 @@ import type { Acting, KeyRights } from '../../domain/actor.ts';
 import { faultOfColour, siteColours } from '../../domain/site-colours.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
-import { etagOf } from '../../platform/http/protocol/representations.ts';
 import { isStoreStaff } from './shelters.ts';
 import { findSiteSettings, lockSiteSettings, updateSiteSettings } from './site-queries.ts';
 import { type SiteSettings, type SiteSettingsChanges, siteFields } from './site-schemas.ts';
@@ -14,8 +13,6 @@ import { type SiteSettings, type SiteSettingsChanges, siteFields } from './site-
 export const siteErrors = { change: ['recorded_change_limit'] } as const satisfies Record<string, readonly ErrorCode[]>;
 
 export const getSiteSettings = (db: Db): Promise<SiteSettings> => findSiteSettings(db);
-
-export const siteEtag = (settings: SiteSettings): string => etagOf(JSON.stringify(siteFields.map((field) => settings[field])));
 
 /** A merge patch, by staff of the store: null removes a value. */
 export async function changeSiteSettings(

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { requireEtag } from '../../access/admission/admission-hook.ts';
-import { changeSiteSettings, getSiteSettings, siteEtag } from '../../adoption/shelters/site.ts';
+import { changeSiteSettings, getSiteSettings } from '../../adoption/shelters/site.ts';
+import { siteEtag } from '../../adoption/shelters/site-json.ts';
 import { type SiteSettingsChanges, SiteSettingsChangesSchema } from '../../adoption/shelters/site-schemas.ts';
 import { faultOfColour, siteColours } from '../../domain/site-colours.ts';
 import { html } from '../../platform/html.ts';
