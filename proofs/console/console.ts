@@ -14,6 +14,7 @@ import { type ConsoleCast, openConsoleCast } from './console-cast.ts';
 import { dayByKeyboard, dayOnPhone } from './console-day.ts';
 import { addAuthenticator, phone } from './console-hands.ts';
 import { kennelOnPhone } from './kennel-day.ts';
+import { tasksByKeyboard, tasksOnPhone } from './two-days.ts';
 
 const secondsMax = 30;
 const pageBytesMax = 60_000;
@@ -66,7 +67,10 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const claims = await signInClaims(browser, cast);
   progress('a day of a shelter');
   const days = await dayOnPhone(browser, cast);
-  if (!short) days.push(...(await kennelOnPhone(browser, cast)), ...(await dayByKeyboard(browser, cast)));
+  if (!short) {
+    days.push(...(await kennelOnPhone(browser, cast)), await tasksOnPhone(browser, cast));
+    days.push(...(await dayByKeyboard(browser, cast)), await tasksByKeyboard(browser, cast));
+  }
   progress('every screen');
   const { claims: screens, seen } = await screenClaims(browser, cast, { isThorough: !short, pictures });
   const rest = [...screens, await cardClaim(browser, cast), logClaim(cast)];
@@ -172,9 +176,14 @@ async function screenClaims(
     }
     return seen;
   };
-  // A form leads there.
+  // A form leads there, or a link of a list with a filter.
   const newPhotos = `/animals/photos?of=${cast.cards.map((card) => card.split('/')[2]).join()}`;
-  const seen = await tour(cast.admin, [newPhotos, ...(options.isThorough ? [cast.wanted] : [])]);
+  const seen = await tour(cast.admin, [
+    newPhotos,
+    '/adopters?q=example',
+    '/applications/ends',
+    ...(options.isThorough ? [cast.wanted] : []),
+  ]);
   if (options.isThorough) {
     await tour(cast.keeper, [cast.wanted, newPhotos]);
     await tour(cast.newcomer, []);
