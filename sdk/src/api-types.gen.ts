@@ -108,7 +108,7 @@ export type Hold = {
      */
     until: string | null;
     /**
-     * For staff alone.
+     * For staff and volunteers of the shelter, who read it in the console. Partners and adopters never do.
      */
     note: string | null;
 };
@@ -123,7 +123,7 @@ export type NewHold = {
      */
     until?: string;
     /**
-     * For staff alone.
+     * For staff and volunteers of the shelter, who read it in the console. Partners and adopters never do.
      */
     note?: string;
 };

@@ -16,6 +16,7 @@ import { endUndoableOutcomes } from './adoption/outcomes/outcomes.ts';
 import { openMailSenders } from './adoption/shelters/mail-senders.ts';
 import { sweepActs } from './adoption/undo/undo.ts';
 import { makeHistoryPartitions } from './animals/history/history.ts';
+import { deleteTextsOfLeftAnimals } from './animals/history/texts.ts';
 import { endOverHolds } from './animals/pets/holds.ts';
 import { processPhoto } from './animals/photos/photo-processing.ts';
 import { scanFiles } from './animals/photos/photo-scan.ts';
@@ -83,6 +84,7 @@ const jobsOf = ({ config, db, catalogue, log, signal, tally, journal, retention,
   job('warn-of-failing-webhooks', hourMs, always, () => warnOfFailing(db, log)),
   job('erase-adopters', minuteMs, always, () => eraseOldAdopters(db, journal, retention, batchSizeMax, eraseCompletedWith(journal))),
   job('erase-applicants', minuteMs, always, () => eraseOldApplicants(db, journal, retention.adopterDays, batchSizeMax)),
+  job('delete-animal-texts', minuteMs, always, () => deleteTextsOfLeftAnimals(db, sweepSizeMax)),
   job('fill-adopter-words', minuteMs, always, () => fillAdopterWords(db, sweepSizeMax)),
   job('sweep-deliveries', minuteMs, always, () => sweepDeliveries(db, sweepSizeMax)),
   job('sweep-idempotent-answers', minuteMs, always, () => deleteOldResponses(db, sweepSizeMax)),

@@ -425,7 +425,8 @@ describe('a hold', () => {
     );
     // In Vienna, in winter.
     expect(row).toEqual({ hold_until: new Date('2999-12-03T22:59:00Z'), hold_note: 'Stitches.' });
-    expect(await wordsAt(volunteer, `/animals/${id}`)).not.toContain('Stitches');
+    expect(await wordsAt(volunteer, `/animals/${id}`)).toContain('Stitches');
+    expect(await wordsAt(volunteer, `/animals/${id}/card`)).not.toContain('Stitches');
     expect(await wordsAt(staff, `/animals/${id}`)).not.toContain('Make available');
     const ended = await staff.submit(path, `${path}/end`);
     expect(await wordsAt(staff, ended.location ?? '')).toContain('The hold of Biscuit has ended: it is available.');

@@ -215,6 +215,7 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'adoption/applications/bulk-ends.ts',
   ],
   ['Opening hours of a shelter', '{openingsOfDayMax} times a day; {openingExceptionsMax} days that differ', 'domain/opening-hours.ts'],
+  ['What texts of an animal said before and after: kept; after it has left', 'the newest {textsMax}; 30 days', 'animals/history/texts.ts'],
   [
     'Notes of an application: kept; their length',
     'the newest {notesMax}; {textLengthMax} characters',

@@ -117,6 +117,8 @@ export interface PastAct {
   readonly personShelterId: bigint | null;
   /** Null: no key and no person. */
   readonly clientId: bigint | null;
+  /** Another one may have the same number, at another time. */
+  readonly transactionId: string;
 }
 
 /** The newest first, before an id. */
@@ -125,8 +127,8 @@ export async function selectActsOfPet(db: Db, petId: bigint, page: { beforeId: b
     name: 'acts-of-pet',
     text: `select page.id, page.at, kind, from_status as "from", to_status as "to", order_id as "orderId", hold_reason as "holdReason",
         hold_until as "holdUntil", outcome, changed, origin.name as "fromShelter", destination.name as "toShelter",
-        person_id as "personId", people.name as person, people.shelter_id as "personShelterId", client_id as "clientId"
-      from (select * from history where pet_id = $1 and id < $2 order by pet_id desc, id desc limit $3) as page
+        person_id as "personId", people.name as person, people.shelter_id as "personShelterId", client_id as "clientId", "transactionId"
+      from (select *, xmin::text as "transactionId" from history where pet_id = $1 and id < $2 order by pet_id desc, id desc limit $3) as page
         left join people on people.id = person_id
         left join shelters as origin on origin.id = from_shelter_id left join shelters as destination on destination.id = to_shelter_id
       order by page.id desc`,

@@ -10,7 +10,7 @@ const Reason = StringEnum(holdReasons, {
   description: `Why the animal is held. ${holdReasons.map((reason) => `${reason}: ${meaningOfHold(reason)}`).join(' ')}`,
 });
 const until = 'When the hold ends by itself. Until then, everybody may read it.';
-const noteIs = 'For staff alone.';
+const noteIs = 'For staff and volunteers of the shelter, who read it in the console. Partners and adopters never do.';
 
 export const HoldSchema = Type.Object(
   {

@@ -6,6 +6,7 @@ import { isDay } from '../../platform/clock.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { recordTransitions } from '../history/history.ts';
+import { recordTexts } from '../history/texts.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { endHoldsOf, findHold, isAnyHoldOver, lockPetsWithOverHolds, updateHold } from './hold-queries.ts';
 import type { Hold, NewHold } from './hold-schemas.ts';
@@ -70,6 +71,7 @@ async function beginHold(
   const held = await updateHold(tx, pet, asked);
   const why = `${before ? 'hold changed' : 'held'}: ${asked.reason}${asked.until ? ` until ${asked.until.toISOString()}` : ''}`;
   await recordTransitions(tx, author, { kind: holdChanges.begin.kind, petId: pet.id, from: pet.status, to: held.status, hold: asked, why });
+  await recordTexts(tx, pet.id, [{ field: 'holdNote', before: before?.note ?? null, after: asked.note }]);
   const shown = { shown: shownHoldOf(asked.reason), until: asked.until };
   const isShownOtherwise = !before || shownJson(before) !== shownHoldJson(shown);
   await recordEvents(

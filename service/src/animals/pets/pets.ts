@@ -11,6 +11,7 @@ import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode, retryLater } from '../../platform/errors.ts';
 import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
 import { recordTransitions } from '../history/history.ts';
+import { recordTexts } from '../history/texts.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { endIfOver, endSoldHold, type FindOrderedPets, holdNewPet, lockCurrentPet, petOnHold } from './holds.ts';
 import { petEvent, petStatusChanged } from './pet-json.ts';
@@ -167,6 +168,7 @@ export async function changePet(
       ? ({ kind: 'pet_status', why: 'status set by staff' } as const)
       : ({ kind: 'pet_edited', why: isStaff ? 'edited by staff' : 'edited by its client' } as const);
     await recordTransitions(tx, actor, { petId: id, from: pet.status, to: changed.status, ...what });
+    await recordTexts(tx, id, [{ field: 'name', before: pet.name, after: changed.name }]);
     await recordEvents(
       tx,
       ...(isEdited ? [petUpdated(changed, pet)] : []),

@@ -7,6 +7,7 @@ import type { PhotoStore } from '../../images/photo-store.ts';
 import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
+import { recordTexts } from '../history/texts.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { petEvent } from '../pets/pet-json.ts';
 import { lockPetFor, petNotFound } from '../pets/pet-locks.ts';
@@ -148,6 +149,7 @@ export async function changePhoto(
       const changed = [...(isAltChanged ? ['alt' as const] : []), ...(isMoved ? ['position' as const] : [])];
       const why = `photo ${id} was changed: ${changed.join(', ')}`;
       await recordTransitions(tx, writer, photoTransition(pet, { kind: 'pet_photo_changed', changed, why }));
+      if (isAltChanged) await recordTexts(tx, petId, [{ field: 'alt', before: before.alt, after: alt || null }]);
       await recordEvents(tx, petEvent('pet.photos_changed', pet));
       return getPhoto(tx, petId, id);
     }

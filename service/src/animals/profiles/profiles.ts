@@ -6,6 +6,7 @@ import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { recordTransitions } from '../history/history.ts';
+import { recordTexts } from '../history/texts.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { type ShownChange, termSetOf } from '../list-cache/shown-changes.ts';
 import { petEvent } from '../pets/pet-json.ts';
@@ -88,9 +89,17 @@ export async function writeProfileWithin(
   const changed = (Object.keys(profile) as (keyof StoredProfile)[]).filter((field) => !isDeepStrictEqual(profile[field], current[field]));
   const why = `described: ${changed.join(', ')}`;
   await recordTransitions(tx, writer, { kind: 'pet_described', petId, from: pet.status, to: pet.status, changed, why });
+  await recordTexts(
+    tx,
+    petId,
+    changed.map((field) => ({ field, before: textOf(current[field]), after: textOf(profile[field]) })),
+  );
   await recordEvents(tx, petEvent('pet.profile_changed', pet));
   return profile;
 }
+
+/** What is no text, such as a weight, the history names alone. */
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 async function changeOf(tx: Transaction, state: Pet, termsBefore: readonly string[]): Promise<ShownChange> {
   const { terms, latitude, longitude } = await lockFoundBy(tx, state.id);

@@ -1,11 +1,12 @@
 import { listActsOfPet, type PastAct } from '../../animals/history/history.ts';
+import { type ChangedText, listTexts } from '../../animals/history/texts.ts';
 import type { OrderStatus } from '../../domain/order-states.ts';
 import { petStatuses } from '../../domain/pet-statuses.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { parseInt64 } from '../../platform/db/int64.ts';
 import { type Html, html } from '../../platform/html.ts';
 import type { StaffAnimal } from '../../search/listings/staff-list.ts';
-import { pageLinks } from '../frame/elements.ts';
+import { factList, pageLinks } from '../frame/elements.ts';
 import { dayText } from '../frame/times.ts';
 import type { Screens } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
@@ -24,27 +25,91 @@ export function addAnimalHistory(screens: Screens, { db }: AnimalParts): void {
       const beforeId = parseInt64(visit.query.get('cursor') ?? '');
       const found = await listActsOfPet(db, animal.id, { beforeId, limit: pageSize + 1 });
       const acts = found.slice(0, pageSize);
+      const texts = await textsOf(db, visit, animal, acts);
       return {
         title: `History of ${animal.name}`,
         main: html`${headOf(animal, 'History')}
-<section class="card">${acts.length > 0 ? actList(visit, animal, acts) : html`<p class="soft">There is nothing older.</p>`}</section>
+<section class="card">${acts.length > 0 ? actList(visit, animal, acts, texts) : html`<p class="soft">There is nothing older.</p>`}</section>
 ${pageLinks(`${pathOf(animal)}/history`, visit.query, found.length > pageSize ? acts.at(-1)?.id.toString() : undefined)}`,
       };
     },
   });
 }
 
-/** What was done with an animal, in words. An order is a link for those who may read it. */
-export const actList = (visit: Visit, { name }: Pick<StaffAnimal, 'name'>, acts: readonly PastAct[]): Html => html`<ol class="deeds">
-${acts.map((act) => {
-  const text = capital(actText(act, name, visit));
-  const order = act.orderId;
+/** What the texts said before and after. */
+export const textsOf = (db: Db, { caller }: Visit, { id }: Pick<StaffAnimal, 'id'>, acts: readonly PastAct[]): Promise<Texts> =>
+  listTexts(
+    db,
+    id,
+    acts.map((act) => act.id),
+    caller.shelterId,
+  );
+
+type Texts = ReadonlyMap<bigint, readonly ChangedText[]>;
+
+/** What was done with an animal, in words: one act is one line. An order is a link for those who may read it. */
+export const actList = (
+  visit: Visit,
+  { name }: Pick<StaffAnimal, 'name'>,
+  acts: readonly PastAct[],
+  texts: Texts = new Map(),
+): Html => html`<ol class="deeds">
+${actsTogether(visit, name, acts).map(({ act, deeds, ids, orderIds }) => {
+  const text = capital(`${authorOf(act, visit.caller.shelterId)} ${deeds.join(', ')}`);
+  const orders = visit.may('orders:read') && orderIds.map((order) => html` <a href="/orders/${order}">Order ${order}</a>`);
   return html`<li>
-<span>${text}${order !== null && visit.may('orders:read') && html` <a href="/orders/${order}">Order ${order}</a>`}</span>
+<span>${text}${orders}${ids.flatMap((id) => texts.get(id) ?? []).map(textChange)}</span>
 <span class="soft small">${visit.times.at(act.at)}</span>
 </li>
 `;
 })}</ol>`;
+
+/** Acts of one line. */
+interface Together {
+  /** The last of them. */
+  readonly act: PastAct;
+  readonly deeds: readonly string[];
+  readonly ids: readonly bigint[];
+  readonly orderIds: readonly bigint[];
+}
+
+const transactionMs = 5_000;
+const repeatedMs = 60_000;
+
+/** What one transaction has done, and what somebody has done again within a minute, such as moving photos. */
+function actsTogether(visit: Visit, name: string, acts: readonly PastAct[]): Together[] {
+  const lines: Together[] = [];
+  for (const act of acts) {
+    const deed = deedOf(act, name, visit);
+    const last = lines.at(-1);
+    const orderIds = act.orderId === null ? [] : [act.orderId];
+    if (!last || !isTogether(last, act, deed)) lines.push({ act, deeds: [deed], ids: [act.id], orderIds });
+    else
+      lines[lines.length - 1] = {
+        act: last.act,
+        deeds: [...new Set([deed, ...last.deeds])],
+        ids: [act.id, ...last.ids],
+        orderIds: [...new Set([...orderIds, ...last.orderIds])],
+      };
+  }
+  return lines;
+}
+
+function isTogether({ act: last, deeds }: Together, act: PastAct, deed: string): boolean {
+  if (last.personId !== act.personId || last.clientId !== act.clientId) return false;
+  const ms = last.at.getTime() - act.at.getTime();
+  return (last.transactionId === act.transactionId && ms < transactionMs) || (deeds.length === 1 && deeds[0] === deed && ms < repeatedMs);
+}
+
+/** What a text says now, and what it said before. The note of a hold is what colleagues have to know. */
+function textChange({ field, before, after }: ChangedText): Html {
+  if (field === 'holdNote')
+    return html`<br>${after === null ? 'Without the note' : html`<span class="story" dir="auto">“${after}”</span>`}`;
+  const said = (text: string | null) =>
+    text === null ? html`<span class="soft">nothing</span>` : html`<span class="story" dir="auto">${text}</span>`;
+  return html`<details><summary>${capital(fieldText(field === 'alt' ? 'description of the photo' : field))}: before and after</summary>
+${factList({ Before: said(before), After: said(after) })}</details>`;
+}
 
 /** The last thing that was done with the animal, for who has tried to change it at the same time. */
 export async function explainChange(db: Db, visit: Visit): Promise<Html | string> {
@@ -82,15 +147,20 @@ const orders: Readonly<Record<OrderStatus, string>> = {
 type Reader = Pick<Visit, 'caller' | 'workplace'>;
 
 /** One line of a history: Ada set Biscuit to pending. */
-function actText(act: PastAct, name: string, { caller, workplace: { zone } }: Reader): string {
-  const who = authorOf(act, caller.shelterId);
-  if (act.orderId !== null) return `${who} ${orders[act.to as OrderStatus] ?? `set the order to ${act.to}`}`;
+const actText = (act: PastAct, name: string, reader: Reader): string =>
+  `${authorOf(act, reader.caller.shelterId)} ${deedOf(act, name, reader)}`;
+
+function deedOf(act: PastAct, name: string, { workplace: { zone } }: Pick<Reader, 'workplace'>): string {
+  if (act.orderId !== null) return orders[act.to as OrderStatus] ?? `set the order to ${act.to}`;
   const known = acts[act.kind ?? 'pet_status'];
-  return known ? `${who} ${known(act, name, zone)}` : `${who} changed ${name}`;
+  return known ? known(act, name, zone) : `changed ${name}`;
 }
 
 /** A person; a program with a key; or nobody, for what happens by itself. An animal may have been in another shelter, whose people stay unnamed. */
-function authorOf({ personId, person, personShelterId, clientId }: PastAct, readersShelterId: bigint | null): string {
+export function authorOf(
+  { personId, person, personShelterId, clientId }: Pick<PastAct, 'personId' | 'person' | 'personShelterId' | 'clientId'>,
+  readersShelterId: bigint | null,
+): string {
   if (readersShelterId !== null && personShelterId !== null && personShelterId !== readersShelterId) return 'somebody of another shelter';
   if (personId !== null) return person ?? 'somebody who has left';
   return clientId === null ? 'the store' : 'a program with a key';

@@ -57,7 +57,7 @@ export function addAnimalHold(screens: Screens, { db, clock }: AnimalParts): voi
           { submit: current ? 'Save the hold' : 'Hold', values, version: versionOf(current) },
           (fields) => html`${fields.choices('reason', 'Why', reasons)}
 ${fields.text('until', 'Until', { type: 'date', hint: 'The last day of the hold: it ends by itself then. Left empty, it lasts until somebody ends it.' })}
-${fields.area('note', 'Note', { hint: 'Only staff read it.', rows: 3 })}`,
+${fields.area('note', 'Note', { hint: 'Staff and volunteers read it on the page of the animal, with your name. It is not on the kennel card.', rows: 3 })}`,
         )}</section>
 ${current && endOfHold(visit, name, current)}`,
       };

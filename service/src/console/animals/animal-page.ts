@@ -6,6 +6,7 @@ import { findOpenOrder, findOpenOrdersOfPets, findOrderedPets } from '../../adop
 import { undoOutcomeWithin } from '../../adoption/outcomes/outcomes.ts';
 import { actUndoably } from '../../adoption/undo/undo.ts';
 import { listActsOfPet } from '../../animals/history/history.ts';
+import { findHoldNote, type HoldNote } from '../../animals/history/texts.ts';
 import { petEtag } from '../../animals/pets/pet-json.ts';
 import type { Pet } from '../../animals/pets/pet-schemas.ts';
 import { changePet } from '../../animals/pets/pets.ts';
@@ -25,7 +26,7 @@ import { FormError } from '../screens/page-error.ts';
 import type { PageRoute, Screens, ShownPage } from '../screens/screens.ts';
 import type { Visit } from '../screens/visit.ts';
 import { ageText } from './animal-age.ts';
-import { actList, explainChange } from './animal-history.ts';
+import { actList, authorOf, explainChange, textsOf } from './animal-history.ts';
 import { leftPath } from './animal-leaving.ts';
 import { litterPath } from './animal-litter.ts';
 import { todayOf } from './animal-profile.ts';
@@ -83,6 +84,8 @@ export function addAnimalPage(screens: Screens, parts: AnimalParts): PageRoute {
       findOpenOrdersOfPets(db, [id]),
       countOpenApplications(db, id),
     ]);
+    const texts = await textsOf(db, visit, animal, acts);
+    const note = animal.hold ? await findHoldNote(db, id) : undefined;
     const orderId = orders.get(id);
     const path = pathOf(animal);
     const shelter = visit.caller.shelterId === null && html` · <bdi>${animal.shelter.name}</bdi>`;
@@ -101,12 +104,12 @@ ${photoStrip(visit, animal, photos)}
 ${gapsCard(visit, animal, profile, photos)}
 <div class="columns">
 <div class="stack">
-<section class="card"><h2>Status</h2>${statusOf(visit, animal, orderId)}</section>
+<section class="card"><h2>Status</h2>${statusOf(visit, animal, { orderId, note })}</section>
 <section class="card"><h2>About</h2>${factsOf(profile, bonded, todayOf(visit, clock.now()))}</section>
 </div>
 <div class="stack">
 <section class="card"><h2>Adoption</h2>${adoptionOf(visit, animal, { orderId, applications })}</section>
-<section class="card"><h2>History</h2>${actList(visit, animal, acts)}
+<section class="card"><h2>History</h2>${actList(visit, animal, acts, texts)}
 <p><a href="${path}/history">The whole history</a></p></section>
 </div>
 </div>`,
@@ -176,12 +179,17 @@ ${visit.form(statusForms.sold, { submit: 'Mark as adopted', version: petEtag(ani
   const statusForms = { available: formFor('available'), pending: formFor('pending'), sold: formFor('sold') };
 
   /** Only what the operations would carry out is offered. */
-  function statusOf(visit: Visit, animal: StaffAnimal, orderId: bigint | undefined): Html {
+  function statusOf(
+    visit: Visit,
+    animal: StaffAnimal,
+    { orderId, note }: { orderId: bigint | undefined; note: HoldNote | undefined },
+  ): Html {
     const { hold, status } = animal;
     const mayChange = visit.may(toChange);
     const possible = petStatuses.filter((one) => one !== status && !(hold && one !== heldStatus && !endsHold(one)));
     return html`${!hold && html`<p>${statusWords[status].meaning}</p>`}
 ${hold && html`<p>${holdText(hold, visit)}${mayChange && html` <a href="${pathOf(animal)}/hold">Change or end the hold</a>`}</p>`}
+${note && (note.at !== null || mayChange) && holdNote(note, visit)}
 ${
   mayChange &&
   (orderId === undefined
@@ -247,6 +255,10 @@ const quietLink = (url: string, words: HtmlValue): Html => html`<a class="button
 const pictureIn = (photosUrl: string, { hash, width, height }: PictureFile, alt: string | null): Html =>
   html`<img src="${photosUrl}/${hash}.webp" width="${width}" height="${height}" alt="${alt ?? ''}" loading="lazy" decoding="async">
 `;
+
+/** What colleagues have to know. Earlier ones were promised to staff alone. */
+const holdNote = (note: HoldNote, { caller, times }: Visit): Html => html`<p class="note"><span class="story" dir="auto">${note.note}</span>
+<span class="soft small">${note.at ? html`${authorOf(note, caller.shelterId)}, ${times.at(note.at)}` : 'Only staff read this note.'}</span></p>`;
 
 /** Why it is held, and until when. */
 function holdText({ reason, until }: NonNullable<StaffAnimal['hold']>, { workplace }: Visit): Html {
