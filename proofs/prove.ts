@@ -42,6 +42,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   'kept-places': async () => (await import('./wanted-animal/kept-places.ts')).keptPlaces,
   'wanted-application': async () => (await import('./wanted-animal/wanted-application.ts')).wantedApplication,
   holds: async () => (await import('./holds.ts')).holds,
+  undo: async () => (await import('./undo/undo.ts')).undo,
   expiry: async () => (await import('./expiry.ts')).expiry,
   mail: async () => (await import('./mail/mail.ts')).mail,
   idempotency: async () => (await import('./idempotency.ts')).idempotency,
