@@ -26,7 +26,7 @@ export const writeStorm: Proof = {
   promise: 'writes cost others few of their cached lists, and caching pages that change all the time costs almost nothing',
   // The mutants read a page twice before they cache it, and invalidate every page after each write.
   mutant: [
-    { file: 'animals/list-cache/page-cache.ts', from: 'page: fetch(onBegun),', to: 'page: fetch(onBegun).then(() => fetch(onBegun)),' },
+    { file: 'animals/list-cache/page-cache.ts', from: 'await fetch(onBegun);', to: 'await fetch(onBegun).then(() => fetch(onBegun));' },
     { file: 'animals/list-cache/shown-changes.ts', from: 'const { id } = change;', to: 'const { id } = change;\n  if (id) return true;' },
   ],
   runsAlone: true,
