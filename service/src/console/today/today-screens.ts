@@ -23,6 +23,8 @@ interface Item {
   readonly href: string;
   /** A verb: what to do next. */
   readonly act: string;
+  /** How many wait together. Undefined: one. */
+  readonly count?: number;
 }
 
 interface Kind {
@@ -76,10 +78,10 @@ function kindsOf(parts: AdoptionParts): readonly Kind[] {
   const decides = scopesThat('manageOrders');
   const shelterOf = ({ caller }: Visit) => caller.shelterId;
   const waiting = (days: number, status: 'submitted' | 'reviewing') => async (visit: Visit, limit: number) =>
-    (await listWaitingApplications(db, visit.caller, { status, days, limit })).map((row) => ({
-      ...application(row),
-      since: visit.times.ago(row.since),
-      act: status === 'submitted' ? 'Review' : 'Decide',
+    byAnimal(await listWaitingApplications(db, visit.caller, { status, days, limit })).map((rows, _, all) => ({
+      ...(rows.length === 1 ? application(rows[0]) : applicationsFor(rows, sum(all), limit)),
+      since: visit.times.ago(rows[0].since),
+      act: rows.length > 1 ? 'Compare' : status === 'submitted' ? 'Review' : 'Decide',
     }));
   return [
     {
@@ -176,21 +178,39 @@ const application = ({ id, pet, adopter }: WaitingApplication) => ({
   href: `/applications/${id}`,
 });
 
+type Rows = readonly [WaitingApplication, ...WaitingApplication[]];
+
+/** An animal is decided on once. Its first application says where it stands. */
+const byAnimal = (rows: readonly WaitingApplication[]): Rows[] =>
+  [...Map.groupBy(rows, ({ petId }) => petId).values()] as unknown as Rows[];
+
+const sum = (groups: readonly Rows[]): number => groups.reduce((count, { length }) => count + length, 0);
+
+/** Of as many as are counted, an animal may have more. */
+const applicationsFor = (rows: Rows, found: number, limit: number) => ({
+  what: html`${name(rows[0].pet)}: ${rows.length}${found >= limit && '+'} applications`,
+  href: `/applications/pets/${rows[0].petId}`,
+  count: rows.length,
+});
+
 const promise = (order: ListedOrder) => ({
   what: html`${name(order.pet)} for ${adopterName(order)}`,
   href: `/orders/${order.id}`,
 });
 
 function section({ title, all }: Kind, items: readonly Item[]): Html {
-  const more = items.length - shownMax;
-  const count = items.length > countedMax ? `${countedMax}+` : String(items.length);
-  const others = items.length > countedMax ? `More than ${countedMax - shownMax} more` : `${more} more`;
+  const total = countOf(items);
+  const more = countOf(items.slice(shownMax));
+  const count = total > countedMax ? `${countedMax}+` : String(total);
+  const others = total > countedMax ? `More than ${more - 1} more` : `${more} more`;
   const where =
     all === undefined ? html`<span class="soft">${others}: they move up as you go on.</span>` : html`<a href="${all}">${others}</a>`;
   return html`<section><div class="head"><h2>${title} <span class="soft number">${count}</span></h2></div>
 <ul class="queue">${items.slice(0, shownMax).map(lineOf)}
 ${more > 0 && html`<li>${where}</li>`}</ul></section>`;
 }
+
+const countOf = (items: readonly Item[]): number => items.reduce((sum, { count = 1 }) => sum + count, 0);
 
 const lineOf = ({ what, since, href, act }: Item): Html => html`
 <li>
