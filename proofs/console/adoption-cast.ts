@@ -2,6 +2,7 @@
 
 import type { PersonCaller } from '../../service/src/access/principals/principals.ts';
 import { actOnApplication } from '../../service/src/adoption/applications/applications.ts';
+import { startBulkEnd } from '../../service/src/adoption/applications/bulk-ends.ts';
 import { submitApplication } from '../../service/src/adoption/applications/submissions.ts';
 import { findOrderedPets, placeOrder } from '../../service/src/adoption/orders/orders.ts';
 import type { Question } from '../../service/src/adoption/questions/question-schemas.ts';
@@ -129,5 +130,8 @@ export async function addAdoptionCast(
     findOrderedPets,
     nowMs: Date.now(),
   });
+  await apply(held.id, 3);
+  const ofRex = { clientId: caller.clientId, petId: held.id };
+  await catalogue.transaction((tx) => startBulkEnd(tx, caller, caller, ofRex), theService);
   return { wantedId: wanted.id };
 }
