@@ -52,7 +52,7 @@ describe('the role is denied', () => {
     await expect(application.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test('truncate on every table, and delete except on applications, mail, categories, stored responses, the outbox, photos and their deletions, the writers of usage, words, the tables of webhooks, what people sign in with, and counts of failed sign-ins', async () => {
+  test('truncate on every table, and delete except on applications and their notes, acts that can be undone, texts of animals, words of adopters, mail, categories, stored responses, the outbox, photos and their deletions, the writers of usage, words, the tables of webhooks, what people sign in with, and counts of failed sign-ins', async () => {
     const { rows } = await owner.query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public' order by 1");
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'clients', 'orders', 'pets', 'schema_migrations']));
     const allowed: string[] = [];
@@ -66,8 +66,12 @@ describe('the role is denied', () => {
       }
     }
     const deletable = [
+      'act_events',
       'adopter_links',
+      'adopter_words',
+      'animal_texts',
       'application_counts',
+      'application_notes',
       'applications',
       'bulk_ended',
       'bulk_ends',
@@ -86,6 +90,7 @@ describe('the role is denied', () => {
       'photos',
       'removed_photo_bytes',
       'sessions',
+      'undoable_acts',
       'usage_writers',
       'used_values',
       'webhook_replays',
