@@ -77,6 +77,9 @@ async function countLater(store: Store, snapshot: string): Promise<number> {
     'categories',
     'people',
     'audit',
+    'application_notes',
+    'animal_texts',
+    'site_settings',
   ];
   const counts = tables.map((table) => `select count(*) from ${table} where not pg_visible_in_snapshot(xmin::text::xid8, $1::pg_snapshot)`);
   const rows = await queryAt<{ count: string }>(store.postgres.url, counts.join(' union all '), [snapshot]);

@@ -71,6 +71,7 @@ export const lives: readonly Life[] = [
     const { id: shelterId } = await act('post /shelters', {}, { name: 'Danube' });
     await act('patch /shelters/{shelterId}', { shelterId }, { phone: '+43 1 123' });
     await act('put /shelters/{shelterId}/questions', { shelterId }, { questions: [] });
+    await act('patch /site', {}, { imprint: `Danube ${shelterId}` });
     categories += 1;
     const categoryId = categories;
     const { id: petId } = await act('post /pets', {}, { ...newAnimal, categoryId });

@@ -71,6 +71,8 @@ interface Crowd {
 export interface AdoptionCast {
   /** Of the animal that most people want. */
   readonly wantedId: bigint;
+  /** An application that waits for a decision. */
+  readonly waitingId: bigint;
 }
 
 export async function addAdoptionCast(
@@ -108,7 +110,7 @@ export async function addAdoptionCast(
     catalogue.transaction((tx) => actOnApplication(tx, id, action, caller, { message, orderExpirySeconds }), theService);
 
   const biscuit = await add('Biscuit');
-  const [first] = [await apply(biscuit.id, 0), await apply(biscuit.id, 1), await apply(biscuit.id, 2)];
+  const [first, waiting] = [await apply(biscuit.id, 0), await apply(biscuit.id, 1), await apply(biscuit.id, 2)];
   await decide(first.id, 'review');
   const wanted = await add('Prinzessin Lillifee von der Donau-Auen, genannt Lilli');
   for (let i = 0; i < applicants; i += 1) await apply(wanted.id, i);
@@ -133,5 +135,5 @@ export async function addAdoptionCast(
   await apply(held.id, 3);
   const ofRex = { clientId: caller.clientId, petId: held.id };
   await catalogue.transaction((tx) => startBulkEnd(tx, caller, caller, ofRex), theService);
-  return { wantedId: wanted.id };
+  return { wantedId: wanted.id, waitingId: waiting.id };
 }

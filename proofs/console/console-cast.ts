@@ -29,6 +29,8 @@ export interface ConsoleCast extends AsyncDisposable {
   readonly newcomer: Person;
   /** The page of the animal that most people want. */
   readonly wanted: string;
+  /** The page of an application that waits for a decision. */
+  readonly waiting: string;
   /** The pages of kennel cards: of the animal with photos, and of one with as long a name as there can be and none. */
   readonly cards: readonly string[];
   /** The URL of an invitation that nobody has accepted. */
@@ -88,7 +90,7 @@ export async function openConsoleCast(store: Store, { photos, isCrowded }: CastO
   const signedIn = await findSession(db, session.token);
   if (!signedIn) throw new Error('a new session is not found');
   const caller = personCaller(signedIn, '192.0.2.7');
-  const { wantedId } = await addAdoptionCast(dependencies, { caller, shelterId }, { applicants });
+  const { wantedId, waitingId } = await addAdoptionCast(dependencies, { caller, shelterId }, { applicants });
   if (isCrowded) await addCrowd(dependencies, { manager: operator, caller, shelterId });
   const { token } = await invite('eve@danube.example', 'Eve', 'staff', shelterId);
   secrets.push(token);
@@ -102,6 +104,7 @@ export async function openConsoleCast(store: Store, { photos, isCrowded }: CastO
     newcomer,
     cards: [shownId, longId].map((id) => `/animals/${id}/card`),
     wanted: `/applications/pets/${wantedId}`,
+    waiting: `/applications/${waitingId}`,
     log,
     secrets,
     invitation: linkUrl(url, 'invitation', token),

@@ -176,12 +176,13 @@ async function screenClaims(
     }
     return seen;
   };
-  // A form leads there, or a link of a list with a filter.
+  // A form leads there, a link of a list with a filter, or what only one that waits has.
   const newPhotos = `/animals/photos?of=${cast.cards.map((card) => card.split('/')[2]).join()}`;
   const seen = await tour(cast.admin, [
     newPhotos,
     '/adopters?q=example',
     '/applications/ends',
+    cast.waiting,
     ...(options.isThorough ? [cast.wanted] : []),
   ]);
   if (options.isThorough) {
